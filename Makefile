@@ -1,0 +1,46 @@
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench reproduce soak clean
+
+help:  ## Print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: .venv/.stamp  ## Make .venv with everything Skerry needs, and look for Java
+
+demo: setup  ## Run the traffic demo on Spark; DEMO_SECONDS=30 makes it stop by itself
+	$(BIN)/skerry demo traffic $(if $(DEMO_SECONDS),--seconds $(DEMO_SECONDS))
+
+test: setup  ## Run the tests
+	$(BIN)/pytest -m "not soak"
+
+check: setup  ## Look at format, lint, types, import layers and doctests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest --doctest-modules src
+
+bench: setup  ## Measure, as ratios taken side by side in one run
+	$(BIN)/skerry bench
+
+reproduce: setup  ## Draw the papers' figures again and say which claims hold
+	$(BIN)/skerry reproduce
+
+soak: setup  ## Run the tests that take long
+	$(BIN)/pytest -m soak
+
+clean:  ## Remove .venv, caches and build products; answers and projects stay
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache src/*.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamp is written last, so that a failed installation is tried again.
+.venv/.stamp: pyproject.toml constraints.txt
+	@scripts/java-check
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+		{ echo "error: $(PYTHON) is missing or older than 3.11; name a newer one: make PYTHON=python3.11 setup" >&2; exit 1; }
+	@echo "Installing into .venv: a minute or two, once"
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@

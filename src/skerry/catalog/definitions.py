@@ -1,0 +1,50 @@
+"""What the catalogue holds: plain, immutable records."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from skerry.model.time import Micros
+
+__all__ = ["Sensor", "Source", "View"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A stream of readings, or a table, and where it comes from.
+
+    ``event_time`` names the column that says when a reading was taken; ``delay_us`` is how far
+    behind the newest reading another may still arrive. Without a declared watermark both are None,
+    nothing is ever late, and windows close at the end of the input.
+    """
+
+    name: str
+    schema: pa.Schema
+    connector: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    event_time: str | None = None
+    delay_us: Micros | None = None
+    is_table: bool = False
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class View:
+    """A standing query: its name, the options behind WITH, and the user's own text."""
+
+    name: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Sensor:
+    """A thing that takes readings: which source carries them, where it stands, what it is about."""
+
+    name: str
+    source: str
+    kind: str
+    latitude: float | None = None
+    longitude: float | None = None
+    tags: tuple[str, ...] = ()

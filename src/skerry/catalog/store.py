@@ -1,0 +1,158 @@
+"""The catalogue's tables, on SQLAlchemy: a file of the project, or memory."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+from sqlalchemy import Connection, create_engine
+from sqlalchemy import Column, Float, Integer, MetaData, String, Table, delete, insert, select
+from sqlalchemy.pool import StaticPool
+
+from skerry.catalog.definitions import Sensor, Source, View
+from skerry.errors import CatalogError
+from skerry.model.time import Micros
+from skerry.model.types import SQL_TYPES, sql_name
+
+__all__ = ["Catalog"]
+
+_metadata = MetaData()
+
+_entries = Table(
+    "entries",
+    _metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("name", String, unique=True, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("definition", String, nullable=False),
+    Column("text", String, nullable=False),
+)
+_sensors = Table(
+    "sensors",
+    _metadata,
+    Column("name", String, primary_key=True),
+    Column("source", String, primary_key=True),
+    Column("kind", String, nullable=False),
+    Column("latitude", Float),
+    Column("longitude", Float),
+    Column("tags", String, nullable=False),
+)
+
+
+class Catalog:
+    """Sources, views and sensors by name.
+
+    >>> catalog = Catalog.in_memory()
+    >>> catalog.add(View("slow", {}, "CREATE ..."))
+    >>> [view.name for view in catalog.views()]
+    ['slow']
+    """
+
+    def __init__(self, url: str) -> None:
+        memory = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}} if ":memory:" in url else {}
+        self._connection: Connection = create_engine(url, **memory).connect()
+        _metadata.create_all(self._connection)
+        self._connection.commit()
+
+    @classmethod
+    def in_memory(cls) -> "Catalog":
+        """A catalogue that is gone with its process."""
+        return cls("sqlite:///:memory:")
+
+    @classmethod
+    def of_project(cls, project: Path) -> "Catalog":
+        """The catalogue of a project folder."""
+        if not project.is_dir():
+            raise CatalogError(f"there is no project folder {str(project)!r}")
+        return cls(f"sqlite:///{project / 'skerry.db'}")
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Keep what the block did only if it ends well."""
+        try:
+            yield
+        except BaseException:
+            self._connection.rollback()
+            raise
+        self._connection.commit()
+
+    def add(self, made: Source | View) -> None:
+        """Enter a source or a view; its name must be free."""
+        kind = "view" if isinstance(made, View) else "source"
+        definition = json.dumps(dict(made.options) if isinstance(made, View) else _written(made))
+        self._connection.execute(insert(_entries).values(name=made.name, kind=kind, definition=definition, text=made.text))
+
+    def drop(self, name: str) -> None:
+        """Strike an entry and the sensors that belong to it."""
+        self._connection.execute(delete(_entries).where(_entries.c.name == name))
+        self._connection.execute(delete(_sensors).where(_sensors.c.source == name))
+
+    def text_of(self, name: str) -> str | None:
+        """The statement that made an entry, or None if there is no such entry."""
+        found = self._connection.execute(select(_entries.c.text).where(_entries.c.name == name)).scalar_one_or_none()
+        return None if found is None else str(found)
+
+    def names(self) -> list[str]:
+        """All entries, in order of their creation."""
+        return [str(name) for (name,) in self._connection.execute(select(_entries.c.name).order_by(_entries.c.number))]
+
+    def sources(self) -> list[Source]:
+        """All sources and tables."""
+        return [_read(name, json.loads(definition), text) for name, definition, text in self._rows("source")]
+
+    def views(self) -> list[View]:
+        """All views."""
+        return [View(name, json.loads(definition), text) for name, definition, text in self._rows("view")]
+
+    def view(self, name: str) -> View:
+        """One view."""
+        for view in self.views():
+            if view.name == name:
+                return view
+        raise CatalogError(f"there is no view {name!r}; known are {', '.join(v.name for v in self.views()) or 'none'}")
+
+    def put_sensors(self, source: str, sensors: Sequence[Sensor]) -> None:
+        """Replace what is known of a source's sensors."""
+        self._connection.execute(delete(_sensors).where(_sensors.c.source == source))
+        rows = [vars(sensor) | {"tags": json.dumps(sensor.tags)} for sensor in sensors]
+        if rows:
+            self._connection.execute(insert(_sensors), rows)
+        self._connection.commit()
+
+    def sensors(self) -> list[Sensor]:
+        """All sensors, by name."""
+        rows = self._connection.execute(select(_sensors).order_by(_sensors.c.name, _sensors.c.source))
+        return [Sensor(n, s, k, lat, lon, tuple(json.loads(tags))) for n, s, k, lat, lon, tags in rows]
+
+    def _rows(self, kind: str) -> list[tuple[str, str, str]]:
+        columns = select(_entries.c.name, _entries.c.definition, _entries.c.text)
+        found = self._connection.execute(columns.where(_entries.c.kind == kind).order_by(_entries.c.number))
+        return [(row[0], row[1], row[2]) for row in found]
+
+
+def _written(source: Source) -> dict[str, object]:
+    return {
+        "columns": [[field.name, sql_name(field.type)] for field in source.schema],
+        "connector": source.connector,
+        "options": dict(source.options),
+        "event_time": source.event_time,
+        "delay_us": source.delay_us,
+        "is_table": source.is_table,
+    }
+
+
+def _read(name: str, made: dict[str, object], text: str) -> Source:
+    columns, options, delay = made["columns"], made["options"], made["delay_us"]
+    assert isinstance(columns, list)
+    assert isinstance(options, dict)
+    return Source(
+        name,
+        pa.schema([pa.field(column, SQL_TYPES[type_]) for column, type_ in columns]),
+        str(made["connector"]),
+        options,
+        None if made["event_time"] is None else str(made["event_time"]),
+        Micros(delay) if isinstance(delay, int) else None,
+        bool(made["is_table"]),
+        text,
+    )

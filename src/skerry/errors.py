@@ -1,0 +1,144 @@
+"""Everything Skerry raises, drawn as a tree.
+
+    SkerryError
+    ├── InputError              the user's text, options or files are wrong      exit code 2
+    │   ├── SqlError            a statement cannot be read, or means nothing; knows its line and column
+    │   │   ├── UnknownStream   a query names a stream that the catalogue does not hold
+    │   │   ├── UnknownColumn   a query names a column that its stream does not have
+    │   │   └── UnknownFunction a query calls a function that Skerry does not offer
+    │   ├── OptionError         an option in WITH (...) or on the command line
+    │   ├── SourceError         a file or connector cannot be opened or does not fit its declaration
+    │   └── CatalogError        a name is taken, or is not there
+    ├── SetupError              the machine lacks something; says the command that mends it
+    ├── RunError                the pipeline failed or disagrees with itself
+    └── KernelError             a kernel was called with arrays that do not fit together
+
+Arguments are kept raw, so that an error survives pickling on its way from a Spark worker, and are
+put into words by ``__str__``. Only the command line and the server catch ``SkerryError``.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = [
+    "CatalogError",
+    "InputError",
+    "KernelError",
+    "OptionError",
+    "Place",
+    "RunError",
+    "SetupError",
+    "SkerryError",
+    "SourceError",
+    "SqlError",
+    "UnknownColumn",
+    "UnknownFunction",
+    "UnknownStream",
+]
+
+
+class SkerryError(Exception):
+    """The root: catch this to catch all that Skerry raises on purpose."""
+
+    def __str__(self) -> str:
+        """Join the raw arguments into one line."""
+        return " ".join(str(argument) for argument in self.args)
+
+
+class InputError(SkerryError):
+    """What the user wrote is wrong; nothing was done."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in a text: a line and a column, both from 1.
+
+    >>> str(Place(3, 7))
+    'line 3, column 7'
+    """
+
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        """Say it as an editor would."""
+        return f"line {self.line}, column {self.column}"
+
+
+class SqlError(InputError):
+    """A statement that cannot be read or bound. Arguments: message, place or None."""
+
+    def __init__(self, message: str, place: Place | None = None) -> None:
+        super().__init__(message, place)
+
+    def __str__(self) -> str:
+        """Say where first, then what."""
+        message, place = self.args[0], self.args[-1]
+        return f"{place}: {message}" if place else str(message)
+
+
+def _listed(known: Iterable[str]) -> str:
+    return ", ".join(known) or "none"
+
+
+class UnknownStream(SqlError):
+    """A query names a stream that the catalogue does not hold."""
+
+    def __init__(self, name: str, known: Iterable[str], place: Place | None = None) -> None:
+        InputError.__init__(self, name, sorted(known), place)
+
+    def __str__(self) -> str:
+        """Name the stream, and the streams there are."""
+        name, known, place = self.args
+        told = f"unknown stream {name!r}; the catalogue has {_listed(known)}"
+        return f"{place}: {told}" if place else told
+
+
+class UnknownColumn(SqlError):
+    """A query names a column that its stream does not have."""
+
+    def __init__(self, name: str, stream: str, known: Iterable[str], place: Place | None = None) -> None:
+        InputError.__init__(self, name, stream, list(known), place)
+
+    def __str__(self) -> str:
+        """Name the column, and the columns there are."""
+        name, stream, known, place = self.args
+        told = f"unknown column {name!r}; {stream} has {_listed(known)}"
+        return f"{place}: {told}" if place else told
+
+
+class UnknownFunction(SqlError):
+    """A query calls a function that Skerry does not offer."""
+
+    def __init__(self, name: str, near: Iterable[str], place: Place | None = None) -> None:
+        InputError.__init__(self, name, list(near), place)
+
+    def __str__(self) -> str:
+        """Name the function, and the ones that look like it."""
+        name, near, place = self.args
+        told = f"unknown function {name!r}" + (f"; did you mean {_listed(near)}?" if near else "")
+        return f"{place}: {told}" if place else told
+
+
+class OptionError(InputError):
+    """An option has a wrong name or a wrong value."""
+
+
+class SourceError(InputError):
+    """A source cannot be opened, or does not fit its declaration."""
+
+
+class CatalogError(InputError):
+    """A name is taken already, or is not there."""
+
+
+class SetupError(SkerryError):
+    """The machine lacks something; the message ends in the command that mends it."""
+
+
+class RunError(SkerryError):
+    """A pipeline failed, or two runs that must agree do not."""
+
+
+class KernelError(SkerryError):
+    """Arrays that do not fit together were given to a kernel."""

@@ -1,0 +1,1 @@
+"""The runtime in this process: queues, a scheduler, and operators between them."""

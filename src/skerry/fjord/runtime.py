@@ -1,0 +1,120 @@
+"""Run a pipeline in this process."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pyarrow as pa
+
+from skerry.catalog import Source
+from skerry.fjord.pipeline import Outcome, Pipeline, dead_letters
+from skerry.fjord.queue import Queue, Rows, Tick
+from skerry.fjord.scheduler import Module, RoundRobin
+from skerry.model.batch import join
+from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
+from skerry.plan.stages import Stages
+from skerry.proxies.gate import Gate, Tally, watermark
+from skerry.sinks.sink import Sink
+from skerry.sources.replay import Replay
+from skerry.sources.source import Split
+
+__all__ = ["FjordRun"]
+
+_PATIENCE_SECONDS = 0.05
+"""How long to wait for a live source that has nothing new."""
+
+
+class _Flow:
+    """One view: a queue in, its operators, a queue out."""
+
+    def __init__(self, view: Stages) -> None:
+        self.view = view
+        self.inbox, between, self.outbox = Queue(), Queue(), Queue()
+        self.modules = [Module(view.route(), self.inbox, between if view.stateful else self.outbox)]
+        if view.stateful:
+            self.modules.append(Module(view.operate(), between, self.outbox))
+
+    def drain(self) -> list[pa.RecordBatch]:
+        """Take the answers that have come out."""
+        messages = iter(self.outbox.get, None)
+        return [message.batch for message in messages if isinstance(message, Rows)]
+
+
+class FjordRun:
+    """Reads step by step, lets operators work, hands answers to the sink a step at a time."""
+
+    def __init__(self, pipeline: Pipeline, sink: Sink) -> None:
+        self._pipeline, self._sink = pipeline, sink
+        self._connectors = {connector.definition.name: connector for connector in pipeline.connectors}
+        self._flows = [_Flow(view) for view in pipeline.views]
+        self._scheduler = RoundRobin([module for flow in self._flows for module in flow.modules])
+        self._newest: dict[str, Micros] = dict.fromkeys(self._connectors, START_OF_TIME)
+        self._pending: dict[str, list[pa.RecordBatch]] = {}
+
+    def run(self, *, stopped: Callable[[], bool] = lambda: False, watch: Callable[[Outcome], None] | None = None) -> Outcome:
+        """Go on until the input is used up, or until told to stop; report after each step."""
+        outputs = self._pipeline.outputs()
+        self._sink.open(outputs, resume=False)
+        total = Outcome()
+        for number, outcome in enumerate(self._steps(stopped)):
+            total = total.then(replace(outcome, answers=self._deliver(number, outputs)))
+            if watch:
+                watch(total)
+        self._sink.close()
+        return total
+
+    def _steps(self, stopped: Callable[[], bool]) -> Iterator[Outcome]:
+        replay = Replay(self._pipeline.connectors, self._pipeline.step_rows)
+        position = replay.start()
+        while not position["done"] and not stopped():
+            following = replay.next(position)
+            if following == position:
+                time.sleep(_PATIENCE_SECONDS)
+                continue
+            outcome = Outcome(batches=1)
+            for split in replay.splits(position, following):
+                outcome = outcome.then(self._take(split))
+            self._newest |= outcome.newest
+            self._tick(done=following["done"])
+            position = following
+            yield outcome
+
+    def _take(self, split: Split) -> Outcome:
+        """Read a split. All splits of a step pass the gate as of the steps before."""
+        connector = self._connectors[split.source]
+        gate = Gate(connector.definition, self._newest[split.source])
+        tally = Tally()
+        for decoded in connector.read(split):
+            accepted, late = gate.admit(decoded.readings)
+            tally += Tally(accepted.num_rows, late.num_rows, decoded.rejects.num_rows)
+            self._feed(connector.definition, accepted)
+            self._keep(dead_letters(split.source), decoded.rejects)
+            for output in self._pipeline.late_outputs(split.source):
+                self._keep(output, late)
+        return Outcome({split.source: tally}, {split.source: gate.newest})
+
+    def _feed(self, source: Source, accepted: pa.RecordBatch) -> None:
+        for flow in self._flows:
+            if flow.view.source.name == source.name:
+                flow.inbox.put(Rows(accepted))
+        self._scheduler.run()
+
+    def _keep(self, output: str, rows: pa.RecordBatch) -> None:
+        if rows.num_rows:
+            self._pending.setdefault(output, []).append(rows)
+
+    def _tick(self, *, done: bool) -> None:
+        for flow in self._flows:
+            newest = END_OF_TIME if done else self._newest[flow.view.source.name]
+            flow.inbox.put(Tick(watermark(flow.view.source, newest)))
+        self._scheduler.run()
+
+    def _deliver(self, number: int, outputs: dict[str, pa.Schema]) -> dict[str, int]:
+        for flow in self._flows:
+            for batch in flow.drain():
+                self._keep(flow.view.name, batch)
+        written = {output: join(batches, outputs[output]) for output, batches in self._pending.items()}
+        self._pending = {}
+        for output, rows in written.items():
+            self._sink.write(output, number, rows)
+        return {output: rows.num_rows for output, rows in written.items()}

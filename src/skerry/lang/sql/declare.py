@@ -1,0 +1,124 @@
+"""CREATE SOURCE and CREATE TABLE."""
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+from sqlglot import exp
+
+from skerry.catalog import Source
+from skerry.errors import OptionError, SqlError, UnknownColumn
+from skerry.lang.sql.reading import Statement, place_of
+from skerry.model.time import MICROS, Micros
+from skerry.model.types import SQL_TYPES, TIMESTAMP, sql_name
+
+__all__ = ["check_options", "declared_source", "identifier", "interval", "options_of"]
+
+_SYNONYMS = {"TEXT": "VARCHAR", "CHAR": "VARCHAR", "REAL": "FLOAT", "TINYINT": "SMALLINT"}
+
+
+def identifier(node: exp.Expression) -> str:
+    """A name as SQL reads it: lower case, unless quoted."""
+    named = node.this if isinstance(node, exp.Table | exp.Column) else node
+    return str(named.name if named.args.get("quoted") else named.name.lower())
+
+
+def declared_source(statement: Statement) -> Source:
+    """What a CREATE SOURCE or CREATE TABLE declares."""
+    tree = statement.tree
+    assert isinstance(tree, exp.Create)
+    if not isinstance(tree.this, exp.Schema):
+        raise SqlError(f"{tree.kind} {tree.this.name!r} needs its columns: CREATE {tree.kind} name (column TYPE, ...)", place_of(tree))
+    schema = pa.schema([_field(part) for part in tree.this.expressions if isinstance(part, exp.ColumnDef)])
+    _check_names(schema, tree)
+    event_time, delay_us = _watermark(tree.this, schema)
+    options = options_of(tree)
+    if "connector" not in options:
+        raise OptionError(f"{tree.this.this.name!r} needs WITH (connector = ...); known are file, sim, spark")
+    connector = options.pop("connector")
+    is_table = tree.kind == "TABLE"
+    return Source(identifier(tree.this.this), schema, connector, options, event_time, delay_us, is_table, statement.text)
+
+
+def options_of(tree: exp.Expression) -> dict[str, str]:
+    """The options behind WITH, in lower case but for their values.
+
+    An option may be quoted or dotted ('spark.maxFilesPerTrigger').
+    """
+    found: dict[str, str] = {}
+    properties = tree.args.get("properties")
+    for part in properties.expressions if properties else []:
+        if isinstance(part, exp.MaterializedProperty):
+            continue
+        if not isinstance(part, exp.Property) or part.args.get("value") is None or part.this is None:
+            raise OptionError(f"cannot read the option {part.sql('risingwave')!r}; write name = 'value'")
+        name = part.name if not isinstance(part.this, exp.Dot) else part.this.sql("risingwave")
+        name = name if "." in name else name.lower()
+        if name in found:
+            raise OptionError(f"option {name!r} is given twice")
+        found[name] = part.args["value"].name
+    return found
+
+
+def interval(node: exp.Expression) -> Micros:
+    """A span of fixed length: INTERVAL '30' SECOND, INTERVAL '1 minute'."""
+    if not isinstance(node, exp.Interval):
+        raise SqlError(f"expected an INTERVAL, got {node.sql('risingwave')}", place_of(node))
+    text, unit = node.this.name if node.this else "", str(node.args.get("unit") or "").upper()
+    words = text.split()
+    if len(words) == 2:
+        text, unit = words[0], words[1].upper()
+    unit = unit.removesuffix("S")
+    try:
+        return Micros(round(float(text) * MICROS[unit]))
+    except (ValueError, KeyError, OverflowError):
+        known = ", ".join(MICROS)
+        raise SqlError(f"cannot read the interval {text!r} {unit}; known units are {known}", place_of(node)) from None
+
+
+def _field(column: exp.ColumnDef) -> pa.Field:
+    kind = column.args.get("kind")
+    name = kind.this.value if kind is not None and isinstance(kind.this, exp.DType) else str(kind)
+    type_ = SQL_TYPES.get(_SYNONYMS.get(name, name))
+    if type_ is None or (kind is not None and kind.expressions and name not in ("VARCHAR", "CHAR")):
+        raise SqlError(f"column {column.name!r} has type {name}; known are {', '.join(SQL_TYPES)}", place_of(column))
+    return pa.field(identifier(column.this), type_)
+
+
+def _check_names(schema: pa.Schema, tree: exp.Expression) -> None:
+    twice = [name for name in schema.names if schema.names.count(name) > 1]
+    if twice:
+        raise SqlError(f"column {twice[0]!r} is declared twice", place_of(tree))
+    if not schema.names:
+        raise SqlError("no column is declared", place_of(tree))
+
+
+def _watermark(declaration: exp.Schema, schema: pa.Schema) -> tuple[str | None, Micros | None]:
+    """WATERMARK FOR ts AS ts - INTERVAL ..."""
+    found = [part for part in declaration.expressions if isinstance(part, exp.WatermarkColumnConstraint)]
+    if not found:
+        return None, None
+    mark = found[0]
+    name = identifier(mark.this)
+    if name not in schema.names:
+        raise UnknownColumn(name, declaration.this.name, schema.names, place_of(mark))
+    if schema.field(name).type != TIMESTAMP:
+        raise SqlError(f"a watermark needs a TIMESTAMP; {name!r} is {sql_name(schema.field(name).type)}", place_of(mark))
+    return name, _delay(mark, name)
+
+
+def _delay(mark: exp.WatermarkColumnConstraint, name: str) -> Micros:
+    expression = mark.args["expression"].unnest()
+    if isinstance(expression, exp.Column) and identifier(expression) == name:
+        return Micros(0)
+    if isinstance(expression, exp.Sub) and isinstance(expression.this, exp.Column) and identifier(expression.this) == name:
+        return interval(expression.expression)
+    raise SqlError(f"a watermark is written WATERMARK FOR {name} AS {name} - INTERVAL '5' SECOND", place_of(mark))
+
+
+def check_options(options: Mapping[str, str], known: Mapping[str, tuple[str, ...]], owner: str) -> None:
+    """Refuse options that nobody reads, and values that nobody understands."""
+    for name, value in options.items():
+        if name not in known:
+            raise OptionError(f"{owner} has no option {name!r}; known are {', '.join(sorted(known))}")
+        if known[name] and value not in known[name]:
+            raise OptionError(f"{owner}: option {name} is {value!r}; known are {', '.join(known[name])}")

@@ -1,0 +1,130 @@
+"""Scalar expressions: checked, typed and handed over to DuckDB."""
+
+import difflib
+from collections.abc import Callable, Mapping
+from functools import cache
+
+import duckdb
+import pyarrow as pa
+import sqlglot
+from sqlglot import exp
+
+from skerry.errors import SqlError, UnknownColumn, UnknownFunction
+from skerry.lang.sql.reading import place_of
+from skerry.model.batch import empty
+from skerry.operators.derive import Expression, evaluator
+
+__all__ = ["Scope", "scalar"]
+
+_REFUSED = (exp.Query, exp.Subquery, exp.Window, exp.AggFunc, exp.Star, exp.Placeholder, exp.Parameter, exp.Lambda)
+_LARGEST = 100_000
+_UNBOUNDED = {"repeat", "lpad", "rpad", "range", "generate_series", "list_resize", "array_resize", "bar"}
+"""Functions whose answer's size is a number the user writes."""
+
+
+class Scope:
+    """The columns an expression may name: those of one relation, under its name or alias."""
+
+    def __init__(self, name: str, schema: pa.Schema, rewrites: Mapping[str, exp.Expression] | None = None) -> None:
+        self.name, self.schema = name, schema
+        self.rewrites = dict(rewrites or {})
+
+    def resolve(self, column: exp.Column) -> exp.Expression:
+        """The expression a column stands for."""
+        if column.table and column.table.lower() != self.name.lower():
+            raise SqlError(f"unknown table {column.table!r}; the query reads {self.name}", place_of(column))
+        name = self.find(column)
+        return self.rewrites[name].copy() if name in self.rewrites else exp.column(name, quoted=True)
+
+    def find(self, column: exp.Column) -> str:
+        """The name of a column as the relation spells it."""
+        known = [*self.schema.names, *(name for name in self.rewrites if name not in self.schema.names)]
+        spelled = column.this.name if column.this.quoted else column.this.name.lower()
+        for name in known:
+            if name == spelled or (not column.this.quoted and name.lower() == spelled):
+                return name
+        raise UnknownColumn(column.name, self.name, known, place_of(column))
+
+
+def scalar(tree: exp.Expression, scope: Scope) -> Expression:
+    """Bind an expression to a relation's columns, and find its type."""
+    for node in tree.walk():
+        if isinstance(node, _REFUSED):
+            raise SqlError(f"{_kind(node)} cannot stand here", place_of(node) or place_of(tree))
+    resolved = _resolved(tree, scope.resolve)
+    bare = resolved.unnest()
+    if isinstance(bare, exp.Column):
+        return Expression.of(bare.name, scope.schema.field(bare.name).type)
+    sql = resolved.sql("duckdb")
+    if len(sql) > _LARGEST * 10:
+        raise SqlError("an expression is too large", place_of(tree))
+    _check_functions(sql, tree)
+    return Expression(sql, _type(sql, scope.schema, tree))
+
+
+def _resolved(tree: exp.Expression, resolve: Callable[[exp.Column], exp.Expression]) -> exp.Expression:
+    return tree.copy().transform(lambda node: resolve(node) if isinstance(node, exp.Column) else node)
+
+
+def _kind(node: exp.Expression) -> str:
+    kinds: list[tuple[type[exp.Expression], str]] = [
+        (exp.AggFunc, f"the aggregate {node.sql_name() if isinstance(node, exp.Func) else ''}"),
+        (exp.Window, "OVER (...)"),
+        (exp.Query, "a subquery"),
+        (exp.Subquery, "a subquery"),
+        (exp.Star, "*"),
+    ]
+    return next((told for class_, told in kinds if isinstance(node, class_)), type(node).__name__.lower())
+
+
+@cache
+def _offered() -> frozenset[str]:
+    """DuckDB's scalar functions whose answer depends on their arguments alone."""
+    rows = evaluator().sql(
+        "SELECT DISTINCT lower(function_name) FROM duckdb_functions() "
+        "WHERE (function_type = 'scalar' AND stability = 'CONSISTENT') OR (function_type = 'macro' AND internal)"
+    )
+    names = {name for (name,) in rows.fetchall()}
+    unsteady = {name for name in names if name.startswith(("current_", "__", "pg_", "has_", "json_serialize", "json_deserialize"))}
+    return frozenset(names - unsteady - _UNBOUNDED)
+
+
+def _check_functions(sql: str, tree: exp.Expression) -> None:
+    for node in sqlglot.parse_one(sql, read="duckdb").find_all(exp.Func):
+        name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
+        if isinstance(node, exp.Anonymous) and name.lower() not in _offered():
+            near = difflib.get_close_matches(name.lower(), _offered(), 3)
+            raise UnknownFunction(name.lower(), near, _place_of_function(tree, name))
+        if name.lower() in _UNBOUNDED or not _steady(node):
+            raise UnknownFunction(name.lower(), [], _place_of_function(tree, name))
+
+
+def _steady(node: exp.Func) -> bool:
+    """Whether a function's answer depends on its arguments alone: no clock, no dice."""
+    clocks = (exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.CurrentUser, exp.Rand, exp.Randn, exp.Uuid)
+    name = node.sql_name().lower()
+    return not isinstance(node, clocks) and not name.startswith("current_") and name not in ("localtime", "localtimestamp")
+
+
+def _place_of_function(tree: exp.Expression, name: str) -> object:
+    for node in tree.find_all(exp.Func):
+        if name.lower() in (node.name.lower(), node.sql_name().lower()):
+            return place_of(node)
+    return place_of(tree)
+
+
+def _type(sql: str, schema: pa.Schema, tree: exp.Expression) -> pa.DataType:
+    """Let DuckDB say what type an expression has over these columns."""
+    connection = evaluator()
+    connection.register("batch", pa.Table.from_batches([empty(schema)]))
+    try:
+        return connection.sql(f"SELECT {sql} AS value FROM batch").to_arrow_table().schema.field(0).type
+    except duckdb.Error as error:
+        raise SqlError(_first_sentence(str(error)), place_of(tree)) from None
+    finally:
+        connection.unregister("batch")
+
+
+def _first_sentence(message: str) -> str:
+    line = message.splitlines()[0].split(": ", 1)[-1]
+    return line[0].lower() + line[1:] if line else "the expression is wrong"

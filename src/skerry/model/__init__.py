@@ -1,0 +1,1 @@
+"""The words every other room uses: types, batches, time, windows."""

@@ -1,0 +1,49 @@
+"""Windows over event time: aligned to the epoch, closed on the left, open on the right.
+
+    HOP, size 4, slide 2          pane = gcd(size, slide) = 2
+    |--- 0..4 ---|
+          |--- 2..6 ---|
+    |  0  |  2   |  4  |          a window is made of size / pane panes
+
+A reading belongs to one pane, and a pane to ``size / slide`` windows. TUMBLE is HOP with the slide
+equal to the size, so one class serves both.
+"""
+
+from dataclasses import dataclass
+from math import gcd
+
+from skerry.errors import InputError
+from skerry.model.time import Micros
+
+__all__ = ["Window"]
+
+
+@dataclass(frozen=True)
+class Window:
+    """A tumbling or hopping window.
+
+    >>> Window(Micros(4), Micros(2)).pane_us
+    2
+    """
+
+    size_us: Micros
+    slide_us: Micros
+
+    def __post_init__(self) -> None:
+        """Refuse sizes that no stream can be cut by."""
+        if self.size_us <= 0 or self.slide_us <= 0:
+            raise InputError("a window's size and slide must be above zero, got", self.size_us, self.slide_us)
+        if self.slide_us > self.size_us:
+            raise InputError("a window's slide must not exceed its size, got slide", self.slide_us, "size", self.size_us)
+        if self.size_us // self.pane_us > 100_000:
+            raise InputError("a window may have at most 100000 panes, got", self.size_us // self.pane_us)
+
+    @property
+    def pane_us(self) -> int:
+        """The longest span that divides every window of this kind."""
+        return gcd(self.size_us, self.slide_us)
+
+    @property
+    def tumbling(self) -> bool:
+        """Whether windows do not overlap."""
+        return self.size_us == self.slide_us

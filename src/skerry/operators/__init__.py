@@ -1,0 +1,1 @@
+"""State machines over Arrow batches, one a file."""

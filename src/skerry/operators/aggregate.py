@@ -1,0 +1,157 @@
+"""The second half of a window aggregate: partial rows kept until their windows close."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from skerry.model.batch import empty, join, pack, unpack
+from skerry.model.time import START_OF_TIME, Micros
+from skerry.model.types import TIMESTAMP
+from skerry.model.window import Window
+from skerry.operators.folds import Fold
+from skerry.operators.grouping import group_rows
+from skerry.operators.operator import Operator, PaneChanges, Panes
+from skerry.operators.partial import PANE, cells_of, partial_schema
+
+__all__ = ["WINDOW_END", "WINDOW_START", "WindowAggregate"]
+
+WINDOW_START = "window_start"
+WINDOW_END = "window_end"
+
+_CLOCK = "clock"
+_RUNS_BEFORE_MERGE = 8
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Partial rows that came together, and the last moment at which any of their windows ends."""
+
+    rows: pa.RecordBatch
+    ends_us: int
+
+
+class WindowAggregate(Operator):
+    """Give one row a window and group when the watermark passes the window's end.
+
+    State is a log of *runs*: each save writes the partial rows that came since the last one, and
+    now and then small runs are merged into one, so that what is written is in proportion to what is
+    new. A run is dropped when all its windows have closed. Readings behind the watermark must not be
+    given to it. Rows come out ordered by window and keys, so that the answer does not depend on the
+    order of arrival.
+    """
+
+    def __init__(self, window: Window, keys: Sequence[pa.Field], folds: Sequence[Fold]) -> None:
+        self._window, self._keys, self._folds = window, tuple(keys), tuple(folds)
+        self._cells = cells_of(folds)
+        self._partial_schema = partial_schema(self._keys, self._cells)
+        times = [pa.field(WINDOW_START, TIMESTAMP), pa.field(WINDOW_END, TIMESTAMP)]
+        self.schema = pa.schema([*times, *self._keys, *(pa.field(fold.name, fold.type) for fold in self._folds)])
+        self._fresh: list[pa.RecordBatch] = []
+        self._runs: dict[int, _Run] = {}
+        self._saved: set[str] = set()
+        self._next_run = 0
+        self._closed: Micros = START_OF_TIME
+
+    def transition(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Take partial rows in."""
+        if batch.num_rows:
+            self._fresh.append(batch)
+        return empty(self.schema)
+
+    def advance(self, watermark: Micros) -> pa.RecordBatch:
+        """Close the windows that end until ``watermark``."""
+        if watermark <= self._closed:
+            return empty(self.schema)
+        rows = [self._closing(batch, watermark) for batch in self._live_rows()]
+        answers = self._finished(join(rows, self._partial_schema))
+        self._closed = watermark
+        self._runs = {number: run for number, run in self._runs.items() if run.ends_us > watermark}
+        self._fresh = [batch for batch in self._fresh if self._ends(batch) > watermark]
+        return answers
+
+    def changes(self) -> PaneChanges:
+        """The new run, merges, and the runs that are no longer needed."""
+        self._settle()
+        panes = {str(number): run.rows for number, run in self._runs.items() if str(number) not in self._saved}
+        gone = self._saved - {str(number) for number in self._runs}
+        self._saved = {str(number) for number in self._runs}
+        clock = {_CLOCK: f"{self._closed} {self._next_run}".encode()}
+        return PaneChanges({name: pack(rows) for name, rows in panes.items()} | clock, sorted(gone))
+
+    def snapshot(self) -> Panes:
+        """All runs."""
+        self._settle()
+        clock = {_CLOCK: f"{self._closed} {self._next_run}".encode()}
+        return {str(number): pack(run.rows) for number, run in self._runs.items()} | clock
+
+    def restore(self, panes: Panes) -> None:
+        """Take runs over."""
+        if _CLOCK in panes:
+            closed, next_run = panes[_CLOCK].split()
+            self._closed, self._next_run = Micros(int(closed)), int(next_run)
+        runs = {int(name): unpack(blob) for name, blob in panes.items() if name != _CLOCK}
+        self._runs = {number: _Run(rows, self._ends(rows)) for number, rows in sorted(runs.items())}
+        self._saved = {str(number) for number in self._runs}
+
+    def _live_rows(self) -> list[pa.RecordBatch]:
+        return [run.rows for run in self._runs.values()] + self._fresh
+
+    def _ends(self, batch: pa.RecordBatch) -> int:
+        """When the last window that any of these rows belongs to ends."""
+        newest = int(batch.column(PANE).to_numpy().max())
+        return newest // self._window.slide_us * self._window.slide_us + self._window.size_us
+
+    def _settle(self) -> None:
+        """Turn what is fresh into a run; when there are many small runs, merge them."""
+        if self._fresh:
+            self._add_run(self._fresh)
+            self._fresh = []
+        if len(self._runs) > _RUNS_BEFORE_MERGE:
+            sizes = sorted((run.rows.num_rows, number) for number, run in self._runs.items())
+            small = sorted(number for _, number in sizes[: _RUNS_BEFORE_MERGE // 2 + 1])
+            self._add_run([self._runs.pop(number).rows for number in small])
+
+    def _add_run(self, batches: Sequence[pa.RecordBatch]) -> None:
+        rows = self._merged(join(batches, self._partial_schema))
+        rows = rows.filter(pc.greater(rows.column(PANE), self._closed - self._window.size_us))
+        if rows.num_rows:
+            self._runs[self._next_run] = _Run(rows, self._ends(rows))
+            self._next_run += 1
+
+    def _merged(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """One row for each pane and group."""
+        groups = group_rows([rows.column(place) for place in range(1 + len(self._keys))], rows.num_rows)
+        first = pa.array(groups.first)
+        heads = [rows.column(place).take(first) for place in range(1 + len(self._keys))]
+        cells = [cell.merge(rows.column(cell.name), groups) for cell in self._cells]
+        return pa.RecordBatch.from_arrays([*heads, *cells], schema=self._partial_schema)
+
+    def _closing(self, batch: pa.RecordBatch, watermark: Micros) -> pa.RecordBatch:
+        """The rows of the windows that end in (closed, watermark], the pane replaced by the window's start."""
+        panes = batch.column(PANE).to_numpy()
+        newest = panes // self._window.slide_us * self._window.slide_us
+        chosen = []
+        for back in range(0, self._window.size_us, self._window.slide_us):
+            starts = newest - back
+            ends = starts + self._window.size_us
+            rows = np.flatnonzero((starts + self._window.size_us > panes) & (ends > self._closed) & (ends <= watermark))
+            if rows.size:
+                chosen.append(batch.take(pa.array(rows)).set_column(0, PANE, pa.array(starts[rows])))
+        return join(chosen, self._partial_schema)
+
+    def _finished(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        if rows.num_rows == 0:
+            return empty(self.schema)
+        merged = self._merged(rows)
+        order = pc.sort_indices(merged, [(name, "ascending") for name in merged.schema.names[: 1 + len(self._keys)]])
+        merged = merged.take(order)
+        starts = merged.column(PANE)
+        times = [starts.cast(TIMESTAMP), pc.add(starts, self._window.size_us).cast(TIMESTAMP)]
+        cells = {cell.name: merged.column(cell.name) for cell in self._cells}
+        keys = [merged.column(key.name) for key in self._keys]
+        return pa.RecordBatch.from_arrays([*times, *keys, *(fold.finish(cells) for fold in self._folds)], schema=self.schema)
+
+

@@ -1,0 +1,102 @@
+"""Selection, projection and scalar expressions, evaluated by DuckDB on Arrow batches."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from skerry.model.batch import as_batch, empty
+from skerry.operators.operator import Operator
+
+__all__ = ["Derive", "Expression", "evaluator"]
+
+_local = threading.local()
+
+
+def evaluator() -> duckdb.DuckDBPyConnection:
+    """This thread's DuckDB: one core, no files, no network, UTC, and locked that way."""
+    if not hasattr(_local, "connection"):
+        connection = duckdb.connect(config={"threads": 1, "enable_external_access": False})
+        connection.execute("SET TimeZone = 'UTC'; SET integer_division = true; SET memory_limit = '2GB'")
+        connection.execute("SET lock_configuration = true")
+        _local.connection = connection
+    found: duckdb.DuckDBPyConnection = _local.connection
+    return found
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A scalar expression in DuckDB's dialect, with its type; made from a checked syntax tree, never from text.
+
+    ``column`` is set where it is nothing but a column, which costs no evaluation.
+    """
+
+    sql: str
+    type: pa.DataType
+    column: str | None = None
+
+    @classmethod
+    def of(cls, name: str, type_: pa.DataType) -> "Expression":
+        """A bare column.
+
+        >>> Expression.of("speed", pa.float64()).sql
+        '"speed"'
+        """
+        return cls(exp.column(name, quoted=True).sql("duckdb"), type_, name)
+
+
+class Derive(Operator):
+    """Keep the rows where a predicate holds, and compute columns from them.
+
+    An expression that fails on a row (a text that is no number, a value out of range) is NULL for
+    that row, and a predicate that fails does not hold. Stateless; costs about a millisecond a batch
+    and some ten nanoseconds a row and expression; bare columns are not copied.
+
+    >>> speed = Expression.of("speed", pa.float64())
+    >>> slow = Derive([("speed", speed)], where=Expression('"speed" < 30', pa.bool_()))
+    >>> slow.transition(pa.record_batch({"speed": [20.0, 50.0, None]})).to_pydict()
+    {'speed': [20.0]}
+    """
+
+    def __init__(self, columns: Sequence[tuple[str, Expression]], where: Expression | None = None) -> None:
+        self.schema = pa.schema([pa.field(name, expression.type) for name, expression in columns])
+        self._columns = tuple(columns)
+        self._where = where
+        self._plain = where is None and all(expression.column is not None for _, expression in columns)
+
+    def transition(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Evaluate the batch."""
+        if batch.num_rows == 0:
+            return empty(self.schema)
+        if self._plain:
+            return self._picked(batch)
+        try:
+            return self._evaluated(batch, failing=False)
+        except (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException):
+            return self._evaluated(batch, failing=True)
+
+    def _picked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        arrays = [batch.column(expression.column) for _, expression in self._columns]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    def _evaluated(self, batch: pa.RecordBatch, *, failing: bool) -> pa.RecordBatch:
+        connection = evaluator()
+        connection.register("batch", pa.Table.from_batches([batch]))
+        try:
+            table = connection.sql(self._statement(failing=failing)).to_arrow_table()
+        finally:
+            connection.unregister("batch")
+        return as_batch(table.rename_columns(self.schema.names).cast(self.schema))
+
+    def _statement(self, *, failing: bool) -> str:
+        """The whole operator as one SELECT; the parts come from syntax trees."""
+        wrap = "TRY({})" if failing else "{}"
+        columns = ", ".join(
+            f"{expression.sql if expression.column else wrap.format(expression.sql)} AS c{place}"
+            for place, (_, expression) in enumerate(self._columns)
+        )
+        where = f" WHERE {wrap.format(self._where.sql)}" if self._where else ""
+        return f"SELECT {columns} FROM batch{where}"  # noqa: S608

@@ -1,0 +1,100 @@
+"""The aggregate functions of SQL, as what they remember and what they make of it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from skerry.kernels.exact import as_doubles, deviations, halves
+from skerry.operators.cells import Cell, Count, Distinct, Extreme, Total, totals_of
+
+__all__ = ["FUNCTIONS", "Fold"]
+
+FUNCTIONS = ("avg", "count", "count_distinct", "max", "min", "stddev_pop", "stddev_samp", "sum")
+
+
+@dataclass(frozen=True)
+class Fold:
+    """An aggregate function over a column (None: over rows) under the name of its answer."""
+
+    function: str
+    argument: str | None
+    argument_type: pa.DataType | None
+    name: str
+
+    @property
+    def type(self) -> pa.DataType:
+        """The type of the answer: SUM widens as PostgreSQL's does."""
+        if self.function in ("count", "count_distinct"):
+            return pa.int64()
+        if self.function in ("min", "max"):
+            return self.argument_type
+        if self.function == "sum" and pa.types.is_integer(self.argument_type):
+            return pa.decimal128(38, 0) if self.argument_type == pa.int64() else pa.int64()
+        return pa.float64()
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """What must be remembered. Two folds over one column share equal cells."""
+        column = (self.argument, self.argument_type)
+        counted = Count(*column)
+        if self.function == "count":
+            return (counted,)
+        if self.function == "count_distinct":
+            return (Distinct(*column),)
+        if self.function in ("min", "max"):
+            return (Extreme(*column, highest=self.function == "max"),)
+        if self.function in ("sum", "avg"):
+            return (Total(*column), counted)
+        as_double = (self.argument, pa.float64())
+        return (Total(*column), Total(*as_double, squared=True), counted)
+
+    def finish(self, table: Mapping[str, pa.Array]) -> pa.Array:
+        """The answers, a group each, from the remembered cells by name."""
+        return _FINISH[self.function](self, *(table[cell.name] for cell in self.cells))
+
+
+def _kept(fold: Fold, cells: pa.Array) -> pa.Array:
+    return cells
+
+
+def _distinct(fold: Fold, cells: pa.Array) -> pa.Array:
+    return pc.cast(pc.list_value_length(cells), pa.int64())
+
+
+def _sum(fold: Fold, totals: pa.Array, counts: pa.Array) -> pa.Array:
+    none = counts.to_numpy() == 0
+    if not pa.types.is_integer(fold.argument_type):
+        return pa.array(as_doubles(totals_of(totals)), mask=none)
+    high, low = halves(totals_of(totals))
+    if fold.type == pa.int64():
+        return pa.array(high.astype(np.int64) + low.astype(np.int64), mask=none)
+    whole = [None if gone else Decimal(int(a) + int(b)) for a, b, gone in zip(high, low, none, strict=True)]
+    return pa.array(whole, fold.type)
+
+
+def _average(fold: Fold, totals: pa.Array, counts: pa.Array) -> pa.Array:
+    numbers = counts.to_numpy()
+    return pa.array(as_doubles(totals_of(totals)) / np.maximum(numbers, 1), mask=numbers == 0)
+
+
+def _deviation(fold: Fold, totals: pa.Array, squares: pa.Array, counts: pa.Array) -> pa.Array:
+    sample = fold.function == "stddev_samp"
+    numbers = counts.to_numpy()
+    found = deviations(totals_of(totals), totals_of(squares), numbers, sample=sample)
+    return pa.array(found, mask=numbers <= (1 if sample else 0))
+
+
+_FINISH: Mapping[str, Callable[..., pa.Array]] = {
+    "avg": _average,
+    "count": _kept,
+    "count_distinct": _distinct,
+    "max": _kept,
+    "min": _kept,
+    "stddev_pop": _deviation,
+    "stddev_samp": _deviation,
+    "sum": _sum,
+}

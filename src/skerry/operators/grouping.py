@@ -1,0 +1,81 @@
+"""Rows with equal keys, over Arrow columns of any type. NULL equals NULL here, and NaN equals NaN."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from skerry.kernels.group import Groups, group
+from skerry.kernels.hash import UInt64s, hash_bytes, hash_integers, mix
+
+__all__ = ["buckets", "group_rows", "integers"]
+
+Int64s = npt.NDArray[np.int64]
+
+
+def group_rows(columns: Sequence[pa.Array], rows: int) -> Groups:
+    """Number the rows by their values in all columns; without columns, all rows are one group.
+
+    >>> group_rows([pa.array([3, None, 3])], 3).numbers.tolist()
+    [0, 1, 0]
+    """
+    if not columns:
+        return Groups(np.zeros(rows, np.int64), np.zeros(min(rows, 1), np.int64))
+    found = _group_column(columns[0])
+    for column in columns[1:]:
+        other = _group_column(column)
+        found = group(found.numbers * other.count + other.numbers)
+    return found
+
+
+def buckets(columns: Sequence[pa.Array], rows: int, count: int) -> Int64s:
+    """Spread rows over buckets by the hash of their keys; equal keys meet, whoever computes it."""
+    hashes = np.zeros(rows, np.uint64)
+    for column in columns:
+        hashes = mix(hashes, _hash_column(column))
+    return (hashes % np.uint64(count)).astype(np.int64)
+
+
+def integers(column: pa.Array) -> Int64s | None:
+    """A column as 64-bit integers that are equal where its values are, if its type allows; NULL as 0."""
+    type_ = column.type
+    if pa.types.is_floating(type_):
+        doubles = _filled(column).to_numpy(zero_copy_only=False).astype(np.float64) + 0.0
+        return np.where(np.isnan(doubles), np.nan, doubles).view(np.int64)
+    if pa.types.is_timestamp(type_):
+        return _filled(column.cast(pa.int64())).to_numpy()
+    if pa.types.is_integer(type_) or pa.types.is_boolean(type_):
+        return _filled(column).to_numpy(zero_copy_only=False).astype(np.int64)
+    return None
+
+
+def _filled(column: pa.Array) -> pa.Array:
+    return column.fill_null(pa.scalar(0, pa.int64()).cast(column.type)) if column.null_count else column
+
+
+def _group_column(column: pa.Array) -> Groups:
+    codes = integers(column)
+    if codes is None:
+        codes = column.dictionary_encode().indices.fill_null(-1).to_numpy().astype(np.int64)
+        return group(codes)
+    found = group(codes)
+    if not column.null_count:
+        return found
+    missing = column.is_null().to_numpy(zero_copy_only=False)
+    return group(np.where(missing, 0, found.numbers + 1))
+
+
+def _hash_column(column: pa.Array) -> UInt64s:
+    codes = integers(column)
+    if codes is not None:
+        hashes = hash_integers(codes)
+    else:
+        text = pc.cast(column, pa.large_string()).fill_null("")
+        _, offsets, data = text.buffers()
+        ends = np.frombuffer(offsets, np.int64)[text.offset : text.offset + len(text) + 1]
+        hashes = hash_bytes(ends, np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8))
+    if column.null_count:
+        hashes = np.where(column.is_null().to_numpy(zero_copy_only=False), np.uint64(1), hashes)
+    return hashes

@@ -1,0 +1,85 @@
+"""What an operator is: a state machine with one verb.
+
+``transition`` takes a batch, changes state and gives a batch. An operator never blocks, never reads
+a clock and does no I/O; time is an argument of ``advance``. Its state is a set of named *panes* of
+bytes, so that a runtime can save what changed since the last time and no more.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from skerry.model.batch import join
+from skerry.model.time import Micros
+
+__all__ = ["Chain", "Operator", "PaneChanges", "Panes"]
+
+Panes = Mapping[str, bytes]
+
+
+@dataclass(frozen=True)
+class PaneChanges:
+    """What to write into, and drop from, an operator's saved panes."""
+
+    put: Panes = field(default_factory=dict)
+    drop: Sequence[str] = ()
+
+
+class Operator(ABC):
+    """One step of a query. ``schema`` is that of the batches it gives."""
+
+    schema: pa.Schema
+
+    @abstractmethod
+    def transition(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Take a batch in, give what follows from it."""
+
+    def advance(self, watermark: Micros) -> pa.RecordBatch:
+        """Learn that nothing before ``watermark`` will come, give what is settled by that."""
+        return join([], self.schema)
+
+    def changes(self) -> PaneChanges:
+        """The panes that changed since the last call. A stateless operator has none."""
+        return PaneChanges()
+
+    def restore(self, panes: Panes) -> None:
+        """Take over the state that successive ``changes`` described. Only on a fresh operator."""
+
+    def snapshot(self) -> Panes:
+        """The whole state. A stateless operator has none."""
+        return {}
+
+
+class Chain(Operator):
+    """Operators behind each other, as one. At most the first may hold state."""
+
+    def __init__(self, links: Iterable[Operator]) -> None:
+        self._links = tuple(links)
+        self.schema = self._links[-1].schema
+
+    def transition(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Hand the batch down the chain."""
+        for link in self._links:
+            batch = link.transition(batch)
+        return batch
+
+    def advance(self, watermark: Micros) -> pa.RecordBatch:
+        """Advance the first, and hand what it gives down the chain."""
+        batch = self._links[0].advance(watermark)
+        for link in self._links[1:]:
+            batch = link.transition(batch)
+        return batch
+
+    def changes(self) -> PaneChanges:
+        """Those of the first."""
+        return self._links[0].changes()
+
+    def restore(self, panes: Panes) -> None:
+        """Restore the first."""
+        self._links[0].restore(panes)
+
+    def snapshot(self) -> Panes:
+        """That of the first."""
+        return self._links[0].snapshot()

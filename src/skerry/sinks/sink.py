@@ -1,0 +1,44 @@
+"""What a sink must offer: an output's rows, once a batch."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+__all__ = ["MemorySink", "Sink"]
+
+
+class Sink(ABC):
+    """Takes answers by output and batch. The same batch written twice leaves what one writing leaves."""
+
+    @abstractmethod
+    def open(self, outputs: Mapping[str, pa.Schema], *, resume: bool) -> None:
+        """Make ready; without ``resume`` what an earlier run left under these names is removed."""
+
+    @abstractmethod
+    def write(self, output: str, number: int, rows: pa.RecordBatch) -> None:
+        """Take an output's rows of one batch."""
+
+    def close(self) -> None:
+        """All batches are written."""
+
+
+class MemorySink(Sink):
+    """Keeps answers in memory, for tests and for Python programs."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, dict[int, pa.RecordBatch]] = {}
+        self._schemas: dict[str, pa.Schema] = {}
+
+    def open(self, outputs: Mapping[str, pa.Schema], *, resume: bool) -> None:
+        """Remember the schemas."""
+        self._schemas = dict(outputs)
+
+    def write(self, output: str, number: int, rows: pa.RecordBatch) -> None:
+        """Keep the rows under their batch."""
+        self._rows.setdefault(output, {})[number] = rows
+
+    def table(self, output: str) -> pa.Table:
+        """All rows of an output, in order of batches."""
+        batches = [rows for _, rows in sorted(self._rows.get(output, {}).items())]
+        return pa.Table.from_batches(batches, self._schemas[output])

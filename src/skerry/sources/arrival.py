@@ -1,0 +1,48 @@
+"""When readings arrive, and which of a unit arrive between two moments."""
+
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from skerry.model.time import START_OF_TIME, Micros
+
+__all__ = ["arrivals", "cut"]
+
+Int64s: TypeAlias = NDArray[np.int64]
+
+
+def arrivals(readings: pa.RecordBatch, event_time: str | None) -> Int64s:
+    """Say when each reading of a unit arrives: at the greatest event time up to and including its own.
+
+    A reading without an event time arrives with the one before it. Where no column says when a reading
+    was taken, all arrive at the start of time.
+
+    >>> times = pa.array([3, 1, None, 5], pa.timestamp("us"))
+    >>> arrivals(pa.record_batch({"ts": times}), "ts").tolist()
+    [3, 3, 3, 5]
+    """
+    if event_time is None:
+        return np.full(readings.num_rows, START_OF_TIME, np.int64)
+    times = readings.column(event_time).cast(pa.int64()).fill_null(START_OF_TIME)
+    moments: Int64s = np.maximum.accumulate(times.to_numpy(zero_copy_only=False))
+    return moments
+
+
+def cut(readings: pa.RecordBatch, event_time: str | None, after: Micros | None, until: Micros | None) -> pa.RecordBatch:
+    """Keep the readings of a unit that arrive after one moment and until another, sharing their memory.
+
+    Arrivals never go back, so what is kept is one piece: of a unit that is cut at some moments, every
+    reading is in exactly one of the pieces.
+
+    >>> unit = pa.record_batch({"ts": pa.array([3, 1, 5, 4, 8], pa.timestamp("us"))})
+    >>> [cut(unit, "ts", *ends).num_rows for ends in ((None, Micros(3)), (Micros(3), Micros(7)), (Micros(7), None))]
+    [2, 2, 1]
+    """
+    if after is None and until is None:
+        return readings
+    moments = arrivals(readings, event_time)
+    start = 0 if after is None else int(np.searchsorted(moments, after, side="right"))
+    stop = readings.num_rows if until is None else int(np.searchsorted(moments, until, side="right"))
+    return readings.slice(start, max(0, stop - start))

@@ -1,0 +1,141 @@
+"""All sources advance together in event time, a step at a time.
+
+A step is an interval of event time that is common to all lanes of all sources: each lane hands over
+the readings that arrive in it, in stored order. So bounded streams are replayed as they would have
+come live, and no stream runs ahead of another by more than a step.
+
+The planner is a pure function from one position to the next (for live lanes: of the clock too), and
+a position is plain JSON. Spark logs it ahead of each batch; what a batch reads follows from the two
+positions around it, so a batch that runs again reads the same.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
+from skerry.sources.source import Connector, Lane, Split
+
+__all__ = ["Position", "Replay"]
+
+Position = dict[str, Any]
+"""``{"step": n, "done": bool, "lanes": {source: {"passed": k, "open": {lane index: [unit, cut]}}}}``"""
+
+
+class _Cursor:
+    """Where one lane stands: units before ``unit`` are read, and of it what arrived until ``cut``."""
+
+    def __init__(self, lane: Lane, unit: int, cut: int | None) -> None:
+        self.lane, self.unit, self.cut = lane, unit, cut
+
+    @property
+    def spent(self) -> bool:
+        return self.unit >= self.lane.count()
+
+    def end(self) -> Micros:
+        """The moment at which the unit at hand is used up, if it is not behind its own cut."""
+        return Micros(max(self.lane.last(self.unit), self.cut if self.cut is not None else START_OF_TIME))
+
+    def move_to(self, moment: Micros, *, cuts: bool) -> None:
+        """Use up units that end by ``moment``; of one that lies across it, take a part if it ``cuts``."""
+        while not self.spent and self.end() <= moment:
+            self.unit, self.cut = self.unit + 1, None
+        if cuts and not self.spent and self.lane.first(self.unit) <= moment:
+            self.cut = moment
+
+
+class Replay:
+    """Plan steps of about ``step_rows`` readings over a set of connectors."""
+
+    def __init__(self, connectors: Sequence[Connector], step_rows: int) -> None:
+        self._connectors = {connector.definition.name: connector for connector in connectors}
+        self._lanes = {name: list(connector.lanes()) for name, connector in self._connectors.items()}
+        self._step_rows = step_rows
+        self._resumed = False
+
+    def start(self) -> Position:
+        """The position before the first reading."""
+        return {"step": 0, "done": False, "lanes": {name: {"passed": 0, "open": {}} for name in self._lanes}}
+
+    def next(self, position: Position) -> Position:
+        """The position one step on, or the same one if there is nothing new."""
+        cursors = {name: self._cursors(name, position["lanes"][name]) for name in self._lanes}
+        everyone = [cursor for lanes in cursors.values() for cursor in lanes]
+        self._resume(everyone)
+        moment = Micros(min(self._horizon(everyone), self._come()))
+        alone = len([cursor for cursor in everyone if not cursor.spent]) == 1
+        for cursor in everyone:
+            cursor.move_to(moment, cuts=not alone)
+        lanes = {name: self._record(name, position["lanes"][name]["passed"], found) for name, found in cursors.items()}
+        done = not self._any_live() and all(cursor.spent for cursor in everyone)
+        if lanes == position["lanes"] and done == position["done"]:
+            return position
+        return {"step": position["step"] + 1, "done": done, "lanes": lanes}
+
+    def splits(self, start: Position, end: Position) -> list[Split]:
+        """What lies between two positions, a split a lane."""
+        found = []
+        for name in self._lanes:
+            before = self._cursors(name, start["lanes"][name])
+            after = self._cursors(name, end["lanes"][name], since=start["lanes"][name]["passed"])
+            found += [split for pair in zip(before, after, strict=True) if (split := _between(name, *pair))]
+        return found
+
+    def _any_live(self) -> bool:
+        return any(connector.live for connector in self._connectors.values())
+
+    def _resume(self, cursors: Sequence[_Cursor]) -> None:
+        for cursor in [] if self._resumed else cursors:
+            cursor.lane.resume_at(cursor.unit)
+        self._resumed = True
+
+    def _come(self) -> Micros:
+        """How far all live lanes have come: none may run ahead of another."""
+        live = [lane for name, lanes in self._lanes.items() if self._connectors[name].live for lane in lanes]
+        ends = [lane.last(lane.count() - 1) if lane.count() else START_OF_TIME for lane in live]
+        return min(ends, default=END_OF_TIME)
+
+    def _cursors(self, name: str, record: Mapping[str, Any], since: int | None = None) -> list[_Cursor]:
+        """The lanes from ``since`` on; a lane the record has passed stands at its end."""
+        lanes, passed, opened = self._lanes[name], record["passed"], record["open"]
+        found = []
+        for index in range(passed if since is None else since, len(lanes)):
+            unit, cut = opened.get(str(index), (0, None)) if index >= passed else (lanes[index].count(), None)
+            found.append(_Cursor(lanes[index], unit, cut))
+        return found
+
+    def _record(self, name: str, passed_before: int, cursors: Sequence[_Cursor]) -> dict[str, Any]:
+        """Name only lanes that are under way: those before ``passed`` are used up, the rest untouched."""
+        passed = passed_before
+        if not self._connectors[name].live:
+            passed += next((offset for offset, cursor in enumerate(cursors) if not cursor.spent), len(cursors))
+        opened = {
+            str(index): [cursor.unit, cursor.cut]
+            for index, cursor in enumerate(cursors, passed_before)
+            if index >= passed and (cursor.unit, cursor.cut) != (0, None)
+        }
+        return {"passed": passed, "open": opened}
+
+    def _horizon(self, cursors: Sequence[_Cursor]) -> Micros:
+        """How far to go: unit by unit in order of their ends, until enough readings are in."""
+        ahead = [_Cursor(cursor.lane, cursor.unit, cursor.cut) for cursor in cursors if not cursor.spent]
+        moment, rows = START_OF_TIME, 0
+        while ahead:
+            nearest = min(ahead, key=_Cursor.end)
+            rows += nearest.lane.weight(nearest.unit)
+            if rows > self._step_rows and moment > START_OF_TIME:
+                return moment
+            moment = Micros(max(moment, nearest.end()))
+            nearest.unit, nearest.cut = nearest.unit + 1, None
+            if nearest.spent:
+                ahead.remove(nearest)
+        return END_OF_TIME if not self._any_live() else moment
+
+
+def _between(source: str, start: _Cursor, end: _Cursor) -> Split | None:
+    if (start.unit, start.cut) == (end.unit, end.cut):
+        return None
+    stop = end.unit if end.cut is None else end.unit + 1
+    weight = sum(start.lane.weight(unit) for unit in range(start.unit, stop))
+    after = None if start.cut is None else Micros(start.cut)
+    until = None if end.cut is None else Micros(end.cut)
+    return Split(source, start.lane.name, start.unit, stop, after, until, weight)

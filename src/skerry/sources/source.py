@@ -1,0 +1,94 @@
+"""What a connector must offer.
+
+A source is a set of *lanes* (a file, a generator). A lane is a sequence of *units* (a block of a
+file, a tick of a simulator) in stored order. Planning looks at units from the driver; reading turns
+a *split*, some units of one lane, into Arrow wherever the runtime likes.
+
+    source ── lane 0:  [unit 0][unit 1][unit 2] ...
+          └── lane 1:  [  unit 0  ][ unit 1 ] ...          ─► event time
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from skerry.catalog import Sensor, Source
+from skerry.model.time import Micros
+
+__all__ = ["REJECTS", "Connector", "Decoded", "Lane", "Split"]
+
+REJECTS = pa.schema({"reason": pa.string(), "reading": pa.string(), "place": pa.string()})
+"""A dead letter: why, what was read, where it stood."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """Units ``start`` to ``stop`` (exclusive) of a lane, cut by arrival at both ends.
+
+    A row *arrives* at the greatest event time of its unit up to and including itself. Of the first
+    unit only rows that arrive after ``after`` are read, of the last only those that arrive until
+    ``until``: what one split leaves of a unit, the next one takes.
+    """
+
+    source: str
+    lane: str
+    start: int
+    stop: int
+    after: Micros | None = None
+    until: Micros | None = None
+    weight: int = 0
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """Readings in stored order with the declared schema, and the dead letters met on the way."""
+
+    readings: pa.RecordBatch
+    rejects: pa.RecordBatch
+
+
+class Lane(ABC):
+    """A sequence of units, seen by the planner. Never reads more of a unit than it must."""
+
+    name: str
+
+    @abstractmethod
+    def count(self) -> int:
+        """How many units there are now."""
+
+    @abstractmethod
+    def first(self, unit: int) -> Micros:
+        """The event time of a unit's first reading, or near it."""
+
+    @abstractmethod
+    def last(self, unit: int) -> Micros:
+        """The event time of a unit's last reading, or near it."""
+
+    @abstractmethod
+    def weight(self, unit: int) -> int:
+        """About how many readings a unit has."""
+
+    def resume_at(self, unit: int) -> None:
+        """Reading goes on with ``unit``: for lanes whose units come with the clock."""
+
+
+class Connector(ABC):
+    """A configured source: immutable and picklable, so that it can travel to where it is read."""
+
+    definition: Source
+    live: bool = False
+    """Whether more readings may come: a live source has no end."""
+
+    @abstractmethod
+    def lanes(self) -> Sequence[Lane]:
+        """The lanes, in an order that a restart finds again."""
+
+    @abstractmethod
+    def read(self, split: Split) -> Iterator[Decoded]:
+        """Decode a split, a unit at a time."""
+
+    def sensors(self) -> Sequence[Sensor]:
+        """The sensors this source is known to carry."""
+        return ()

@@ -1,0 +1,66 @@
+"""A checkpoint folder: Spark's own log and state, our record of progress, and who uses it."""
+
+import json
+import os
+import time
+import uuid
+from pathlib import Path
+
+from skerry.errors import InputError, RunError
+
+__all__ = ["Checkpoint"]
+
+_PATIENCE_SECONDS = 30.0
+
+
+class Checkpoint:
+    """What a run must keep to go on after a crash.
+
+    ``bucket_count`` and ``views`` are fixed with the first run: state is kept by them.
+    """
+
+    def __init__(self, folder: Path, bucket_count: int, script: str) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._place = folder / "run.json"
+        self.resumed = self._place.exists()
+        told = json.loads(self._place.read_text()) if self.resumed else {}
+        if self.resumed and told["script"] != script:
+            raise InputError(f"the checkpoint {str(folder)!r} belongs to other queries; name another folder")
+        self.run = told.get("run") or uuid.uuid4().hex
+        self.bucket_count = int(told.get("bucket_count", bucket_count))
+        if not self.resumed:
+            _write(self._place, {"run": self.run, "bucket_count": self.bucket_count, "script": script})
+
+    def take(self, processes: list[int]) -> None:
+        """Claim the folder for these processes, waiting for those of a run that was killed to end."""
+        place = self.folder / "processes.json"
+        others = json.loads(place.read_text()) if place.exists() else []
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while any(_alive(other) for other in others if other not in processes):
+            if time.monotonic() > deadline:
+                raise RunError(f"the checkpoint {str(self.folder)!r} is in use by process {others[0]}")
+            time.sleep(0.1)
+        _write(place, processes)
+
+
+def _write(place: Path, told: object) -> None:
+    beside = place.with_suffix(".tmp")
+    beside.write_text(json.dumps(told))
+    os.replace(beside, place)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return not _zombie(process)
+
+
+def _zombie(process: int) -> bool:
+    """A killed process whose parent has not asked for it yet does nothing any more."""
+    status = Path(f"/proc/{process}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z"

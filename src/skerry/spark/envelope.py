@@ -1,0 +1,49 @@
+"""Envelopes: how rows and time travel through Spark, packed, a few a batch.
+
+An envelope is addressed to ``(group, bucket)``. From route to operate it carries partial rows of one
+stream (or none) and that stream's newest event time; from operate to deliver it carries answers.
+Group ``DIRECT`` needs no state: its envelopes pass ``operate`` as they are, bucket = task.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+__all__ = ["ARROW_SCHEMA", "DIRECT", "SPARK_SCHEMA", "TALLY", "Envelope", "to_batch"]
+
+SPARK_SCHEMA = "grp INT, bucket INT, task INT, name STRING, newest BIGINT, blob BINARY"
+
+ARROW_SCHEMA = pa.schema(
+    {
+        "grp": pa.int32(),
+        "bucket": pa.int32(),
+        "task": pa.int32(),
+        "name": pa.string(),
+        "newest": pa.int64(),
+        "blob": pa.binary(),
+    }
+)
+
+DIRECT = -1
+TALLY = "#tally"
+"""The name under which a task reports what became of the readings it took; no output is called so."""
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """``name`` is a stream on the way to operate, an output on the way to deliver."""
+
+    grp: int
+    bucket: int
+    task: int
+    name: str
+    newest: int = 0
+    blob: bytes | None = None
+
+
+def to_batch(envelopes: Iterable[Envelope]) -> pa.RecordBatch:
+    """Put envelopes into the form Spark takes."""
+    rows = list(envelopes)
+    columns = [pa.array([getattr(row, field.name) for row in rows], field.type) for field in ARROW_SCHEMA]
+    return pa.RecordBatch.from_arrays(columns, schema=ARROW_SCHEMA)

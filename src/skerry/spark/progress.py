@@ -1,0 +1,76 @@
+"""What is known after each batch: newest event times, tallies, answers.
+
+``deliver`` writes it down, by batch id, when a batch is done; the next batch's tasks learn it from
+Spark's local properties. A batch that runs again finds the record of the batch before it unchanged,
+so it tells late readings as it did the first time.
+"""
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+from pyspark import TaskContext
+
+from skerry.fjord.pipeline import Outcome
+from skerry.model.time import Micros
+from skerry.proxies.gate import Tally
+
+__all__ = ["PROPERTY", "Progress", "batch_of_task", "newest_before_task"]
+
+PROPERTY = "skerry.newest"
+_KEPT = 3
+
+
+def batch_of_task() -> int:
+    """The id of the batch that the running Spark task belongs to."""
+    return int(_property("streaming.sql.batchId") or 0)
+
+
+def newest_before_task() -> dict[str, Micros]:
+    """The newest event time of each source, as of the batches before the running task's own."""
+    known = json.loads(_property(PROPERTY) or "{}")
+    found = known.get(str(batch_of_task() - 1), {})
+    return {source: Micros(moment) for source, moment in found.items()}
+
+
+def _property(name: str) -> str | None:
+    context = TaskContext.get()
+    assert context is not None, "runs inside a Spark task alone"
+    found: str | None = context.getLocalProperty(name)
+    return found
+
+
+class Progress:
+    """A run's record, kept in its checkpoint."""
+
+    def __init__(self, checkpoint: Path) -> None:
+        self._place = checkpoint / "progress.json"
+        self._after: dict[int, Outcome] = {}
+        if self._place.exists():
+            self._after = {int(batch): _read(told) for batch, told in json.loads(self._place.read_text()).items()}
+
+    @property
+    def total(self) -> Outcome:
+        """All batches together."""
+        return self._after[max(self._after)] if self._after else Outcome()
+
+    def record(self, batch: int, outcome: Outcome) -> None:
+        """Write down what a batch came to, on top of those before it."""
+        before = self._after.get(batch - 1, Outcome())
+        self._after[batch] = before.then(outcome)
+        self._after = {number: told for number, told in self._after.items() if batch - _KEPT < number <= batch}
+        beside = self._place.with_suffix(".tmp")
+        beside.write_text(json.dumps({number: asdict(told) for number, told in self._after.items()}))
+        os.replace(beside, self._place)
+
+    def as_property(self) -> str:
+        """What tasks need to know."""
+        return json.dumps({number: told.newest for number, told in self._after.items()})
+
+
+def _read(told: dict[str, dict[str, dict[str, int]]]) -> Outcome:
+    tallies = {source: Tally(**tally) for source, tally in told["tallies"].items()}
+    return Outcome(tallies, told["newest"], told["answers"], told["batches"])  # type: ignore[arg-type]
+
+

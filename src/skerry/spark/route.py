@@ -1,0 +1,106 @@
+"""route: readings in, envelopes out. Runs inside the source, or in ``mapInArrow`` behind another.
+
+A task passes its readings through the gate, runs the first part of every view that reads them,
+spreads what that gives over buckets, and tells every bucket how far time has come.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+
+import numpy as np
+import pyarrow as pa
+
+from skerry.catalog import Source
+from skerry.fjord.pipeline import Outcome, Pipeline, dead_letters
+from skerry.model.batch import join, pack
+from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
+from skerry.operators.grouping import buckets
+from skerry.operators.operator import Operator
+from skerry.plan.stages import Stages
+from skerry.proxies.gate import Gate, Tally
+from skerry.spark.envelope import DIRECT, TALLY, Envelope
+from skerry.sources.source import Split
+
+__all__ = ["Router", "live_buckets"]
+
+
+def live_buckets(view: Stages, count: int) -> range:
+    """The buckets that hold a view's state: without keys there is nothing to spread."""
+    return range(count if view.keys else 1)
+
+
+class Router:
+    """One task's work. ``newest`` is that of the batches before."""
+
+    def __init__(self, pipeline: Pipeline, bucket_count: int, task: int, newest: Mapping[str, Micros]) -> None:
+        self._pipeline, self._bucket_count, self._task = pipeline, bucket_count, task
+        self._connectors = {connector.definition.name: connector for connector in pipeline.connectors}
+        self._newest = dict(newest)
+        self._operators: dict[int, Operator] = {}
+        self._partials: dict[int, list[pa.RecordBatch]] = {}
+        self._direct: dict[str, list[pa.RecordBatch]] = {}
+        self._outcome = Outcome()
+
+    def take(self, split: Split) -> None:
+        """Read a split of one of Skerry's own sources."""
+        connector = self._connectors[split.source]
+        gate = self.gate(connector.definition)
+        for decoded in connector.read(split):
+            self.admit(connector.definition, gate, decoded.readings, decoded.rejects)
+
+    def gate(self, source: Source) -> Gate:
+        """A gate for a split, standing where the batches before have left it."""
+        return Gate(source, self._newest.get(source.name, START_OF_TIME))
+
+    def admit(self, source: Source, gate: Gate, readings: pa.RecordBatch, rejects: pa.RecordBatch) -> None:
+        """Pass decoded readings through the gate and on to the views."""
+        accepted, late = gate.admit(readings)
+        tally = Tally(accepted.num_rows, late.num_rows, rejects.num_rows)
+        self._outcome = self._outcome.then(Outcome({source.name: tally}, {source.name: gate.newest}))
+        self._keep(dead_letters(source.name), rejects)
+        for output in self._pipeline.late_outputs(source.name):
+            self._keep(output, late)
+        for number, view in self._pipeline.readers(source.name):
+            self._run(number, view, accepted)
+
+    def envelopes(self, *, done: bool) -> Iterator[Envelope]:
+        """All that the task has to send. ``done`` says that the whole input is used up."""
+        yield Envelope(DIRECT, self._task, self._task, TALLY, 0, json.dumps(asdict(self._outcome)).encode())
+        for output, batches in self._direct.items():
+            yield Envelope(DIRECT, self._task, self._task, output, 0, pack(join(batches, batches[0].schema)))
+        for number, view in enumerate(self._pipeline.views):
+            if view.stateful:
+                yield from self._addressed(number, view, done=done)
+
+    def _run(self, number: int, view: Stages, accepted: pa.RecordBatch) -> None:
+        if number not in self._operators:
+            self._operators[number] = view.route()
+        made = self._operators[number].transition(accepted)
+        if view.stateful and made.num_rows:
+            self._partials.setdefault(number, []).append(made)
+        elif made.num_rows:
+            self._keep(view.name, made)
+
+    def _keep(self, output: str, rows: pa.RecordBatch) -> None:
+        if rows.num_rows:
+            self._direct.setdefault(output, []).append(rows)
+
+    def _addressed(self, number: int, view: Stages, *, done: bool) -> Iterator[Envelope]:
+        """An envelope a bucket, with rows or as a mere tick."""
+        source = view.source.name
+        seen = max(self._outcome.newest.get(source, START_OF_TIME), self._newest.get(source, START_OF_TIME))
+        newest = END_OF_TIME if done else seen
+        partials = self._partials.get(number, [])
+        rows = join(partials, partials[0].schema) if partials else None
+        parts = self._spread(view, rows) if rows else {}
+        for bucket in live_buckets(view, self._bucket_count):
+            blob = pack(parts[bucket]) if bucket in parts else None
+            yield Envelope(number, bucket, self._task, source, newest, blob)
+
+    def _spread(self, view: Stages, rows: pa.RecordBatch) -> dict[int, pa.RecordBatch]:
+        if not view.keys or self._bucket_count == 1:
+            return {0: rows}
+        places = buckets([rows.column(key) for key in view.keys], rows.num_rows, self._bucket_count)
+        chosen = {bucket: np.flatnonzero(places == bucket) for bucket in range(self._bucket_count)}
+        return {bucket: rows.take(pa.array(found)) for bucket, found in chosen.items() if found.size}

@@ -1,0 +1,95 @@
+"""Run a pipeline on Spark."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from skerry.errors import RunError
+from skerry.fjord.pipeline import Outcome, Pipeline
+from skerry.sinks.sink import Sink
+from skerry.spark.checkpoint import Checkpoint
+from skerry.spark.deliver import Deliver
+from skerry.spark.envelope import SPARK_SCHEMA
+from skerry.spark.operate import Operate
+from skerry.spark.progress import PROPERTY, Progress
+from skerry.spark.session import session
+from skerry.spark.source import FORMAT, data_source
+
+__all__ = ["SparkRun"]
+
+
+class SparkRun:
+    """One streaming query for all views of a pipeline."""
+
+    def __init__(self, pipeline: Pipeline, sink: Sink, *, master: str, checkpoint: Path | None = None, script: str = "") -> None:
+        self._pipeline, self._sink = pipeline, sink
+        self._spark = session(master)
+        self._temporary = None if checkpoint else Path(tempfile.mkdtemp(prefix="skerry-"))
+        folder = checkpoint or self._temporary
+        assert folder is not None
+        buckets = int(self._spark.conf.get("spark.sql.shuffle.partitions") or 1)
+        self._checkpoint = Checkpoint(folder, buckets, script)
+
+    def run(self, *, stopped: Callable[[], bool] = lambda: False, watch: Callable[[Outcome], None] | None = None) -> Outcome:
+        """Go on until the input is used up, or until told to stop; report after each batch."""
+        self._checkpoint.take([os.getpid(), _jvm_process(self._spark)])
+        try:
+            return self._run(stopped, watch)
+        finally:
+            if self._temporary:
+                shutil.rmtree(self._temporary, ignore_errors=True)
+
+    def _run(self, stopped: Callable[[], bool], watch: Callable[[Outcome], None] | None) -> Outcome:
+        self._sink.open(self._pipeline.outputs(), resume=self._checkpoint.resumed)
+        progress = Progress(self._checkpoint.folder)
+        deliver = Deliver(self._pipeline, self._sink, progress, watch)
+        self._spark.sparkContext.setLocalProperty(PROPERTY, progress.as_property())
+        query = self._started(deliver, finish=False)
+        _wait(query, stopped)
+        self._sink.close()
+        return progress.total
+
+    def _started(self, deliver: Deliver, *, finish: bool) -> StreamingQuery:
+        frame = self._envelopes(finish=finish)
+        if any(view.stateful for view in self._pipeline.views):
+            operate = Operate(self._pipeline, self._checkpoint.run)
+            frame = frame.groupBy("grp", "bucket").transformWithState(operate, SPARK_SCHEMA, "Append", "None")
+        writer = frame.writeStream.foreachBatch(deliver).option("checkpointLocation", str(self._checkpoint.folder / "spark"))
+        if not self._pipeline.live:
+            writer = writer.trigger(availableNow=True)
+        return writer.start()
+
+    def _envelopes(self, *, finish: bool) -> DataFrame:
+        tasks = self._spark.sparkContext.defaultParallelism
+        made = data_source(self._pipeline, self._checkpoint.bucket_count, tasks, finish=finish)
+        self._spark.dataSource.register(made)
+        return self._spark.readStream.format(FORMAT).load()
+
+
+def _wait(query: StreamingQuery, stopped: Callable[[], bool]) -> None:
+    """Until the query ends; told to stop, let the batch at hand end first."""
+    try:
+        while not query.awaitTermination(0.2):  # type: ignore[arg-type]
+            if stopped():
+                query.stop()
+    except StreamingQueryException as error:
+        raise RunError(_reason(error)) from error
+
+
+def _reason(error: StreamingQueryException) -> str:
+    """The last line of a worker's complaint that says something, for people."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if line.startswith(("skerry.", "pyspark.errors", "ValueError", "RuntimeError"))]
+    return (told or lines)[-1]
+
+
+def _jvm_process(spark: SparkSession) -> int:
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    return int(jvm.java.lang.ProcessHandle.current().pid())

@@ -1,0 +1,76 @@
+"""The Spark session: one a process, quiet, with the settings that make a small batch cheap."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from skerry.errors import RunError
+from skerry.spark.java import find_java
+
+__all__ = ["session"]
+
+_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.streaming.metricsEnabled": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.python.worker.reuse": "true",
+    "spark.driver.memory": "2g",
+}
+
+
+def session(master: str, extra: Mapping[str, str] | None = None) -> SparkSession:
+    """Get the session for a master, starting Spark if this process has none yet."""
+    found = SparkSession.getActiveSession()
+    if found is not None:
+        if found.sparkContext.master != master:
+            raise RunError(f"this process runs Spark on {found.sparkContext.master!r} already, not on {master!r}")
+        return found
+    find_java()
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    builder = SparkSession.builder.appName("skerry").master(master)
+    for name, value in {**_SETTINGS, **_sized(master), **(extra or {})}.items():
+        builder = builder.config(name, value)
+    with _own_log():
+        return builder.getOrCreate()
+
+
+def _sized(master: str) -> dict[str, str]:
+    """As many shuffle partitions as the master has cores, for a local one."""
+    cores = os.cpu_count() or 1
+    inside = master.partition("[")[2].rstrip("]").split(",")
+    if master.startswith("local-cluster") and len(inside) == 3:
+        cores = int(inside[0]) * int(inside[1])
+    elif master.startswith("local[") and inside[0].isdigit():
+        cores = int(inside[0])
+    elif not master.startswith("local"):
+        return {}
+    return {"spark.sql.shuffle.partitions": str(cores), "spark.default.parallelism": str(cores)}
+
+
+@contextmanager
+def _own_log() -> Iterator[None]:
+    """Let Spark's processes inherit a file instead of the terminal for what they have to say."""
+    place = Path(tempfile.gettempdir()) / f"skerry-spark-{os.getuid()}.log"
+    sys.stderr.flush()
+    kept = os.dup(2)
+    log = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        os.dup2(log, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(log)

@@ -1,0 +1,106 @@
+"""Skerry's own streaming data source: one offset for all of its readers.
+
+Spark asks it on the driver how far a batch may go (a position of ``sources.replay``, logged ahead of
+the batch) and reads the splits in between on the executors, where they are routed at once: what
+enters the JVM is envelopes.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
+from pyspark.sql.types import StructType
+
+from skerry.fjord.pipeline import Pipeline
+from skerry.sources.replay import Position, Replay
+from skerry.sources.source import Split
+from skerry.spark.envelope import SPARK_SCHEMA, to_batch
+from skerry.spark.progress import newest_before_task
+from skerry.spark.route import Router
+
+__all__ = ["FORMAT", "data_source"]
+
+FORMAT = "skerry"
+
+
+class _Share(InputPartition):
+    """What one task reads of a step."""
+
+    def __init__(self, task: int, splits: Sequence[Split], *, done: bool) -> None:
+        super().__init__(task)
+        self.task, self.splits, self.done = task, tuple(splits), done
+
+
+class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Plans on the driver, reads on the executors. ``finish`` ends the input after what is there."""
+
+    def __init__(self, pipeline: Pipeline, bucket_count: int, tasks: int, *, finish: bool) -> None:
+        self._pipeline, self._bucket_count, self._tasks, self._finish = pipeline, bucket_count, tasks, finish
+        self._planner: Replay | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_planner": None}
+
+    def initialOffset(self) -> Position:  # noqa: N802
+        return self._replay().start()
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        """A bounded source knows its own end."""
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        return ReadAllAvailable()
+
+    def latestOffset(self, start: Position, limit: ReadLimit) -> Position:  # noqa: N802
+        following = self._replay().next(start)
+        if self._pipeline.foreign:
+            # The end of the input is told once the others have ended too.
+            done = self._finish and following["lanes"] == start["lanes"]
+            if done == following["done"] == start["done"] and following["lanes"] == start["lanes"]:
+                return start
+            return {**following, "step": start["step"] + 1, "done": done}
+        return following
+
+    def partitions(self, start: Position, end: Position) -> Sequence[InputPartition]:
+        if start == end:
+            return []
+        shares = _shared_out(self._replay().splits(start, end), self._tasks)
+        return [_Share(task, splits, done=end["done"]) for task, splits in enumerate(shares)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, _Share)
+        router = Router(self._pipeline, self._bucket_count, partition.task, newest_before_task())
+        for split in partition.splits:
+            router.take(split)
+        yield to_batch(router.envelopes(done=partition.done))
+
+    def _replay(self) -> Replay:
+        if self._planner is None:
+            self._planner = Replay(self._pipeline.connectors, self._pipeline.step_rows)
+        return self._planner
+
+
+def _shared_out(splits: Sequence[Split], tasks: int) -> list[list[Split]]:
+    """Give each task about the same weight: the heaviest first, to whoever has least. At least one task."""
+    shares: list[list[Split]] = [[] for _ in range(max(1, min(tasks, len(splits))))]
+    for split in sorted(splits, key=lambda split: -split.weight):
+        min(shares, key=lambda share: sum(one.weight for one in share)).append(split)
+    return shares
+
+
+def data_source(pipeline: Pipeline, bucket_count: int, tasks: int, *, finish: bool) -> type[DataSource]:
+    """A data source class for one pipeline. Spark carries the class, and all it holds, to its workers."""
+
+    class SkerrySource(DataSource):
+        @classmethod
+        def name(cls) -> str:
+            return FORMAT
+
+        def schema(self) -> str:
+            return SPARK_SCHEMA
+
+        def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+            return _Reader(pipeline, bucket_count, tasks, finish=finish)
+
+    return SkerrySource
