@@ -11,7 +11,12 @@ from skerry.plan.stages import Stages
 from skerry.proxies.gate import Tally
 from skerry.sources.source import REJECTS, Connector
 
-__all__ = ["Outcome", "Pipeline", "dead_letters"]
+__all__ = ["Outcome", "Pipeline", "dead_letters", "never"]
+
+
+def never() -> bool:
+    """Say no: the answer of a run that nobody stops."""
+    return False
 
 
 def dead_letters(source: str) -> str:

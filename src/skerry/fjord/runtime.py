@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from skerry.catalog import Source
-from skerry.fjord.pipeline import Outcome, Pipeline, dead_letters
+from skerry.fjord.pipeline import Outcome, Pipeline, dead_letters, never
 from skerry.fjord.queue import Queue, Rows, Tick
 from skerry.fjord.scheduler import Module, RoundRobin
 from skerry.model.batch import join
@@ -51,19 +51,21 @@ class FjordRun:
         self._newest: dict[str, Micros] = dict.fromkeys(self._connectors, START_OF_TIME)
         self._pending: dict[str, list[pa.RecordBatch]] = {}
 
-    def run(self, *, stopped: Callable[[], bool] = lambda: False, watch: Callable[[Outcome], None] | None = None) -> Outcome:
+    def run(self, *, stopped: Callable[[], bool] = never, watch: Callable[[Outcome], None] | None = None) -> Outcome:
         """Go on until the input is used up, or until told to stop; report after each step."""
-        outputs = self._pipeline.outputs()
-        self._sink.open(outputs, resume=False)
+        self._sink.open(self._pipeline.outputs(), resume=False)
         total = Outcome()
-        for number, outcome in enumerate(self._steps(stopped)):
-            total = total.then(replace(outcome, answers=self._deliver(number, outputs)))
+        for number, (outcome, answers) in enumerate(self.steps(stopped)):
+            for output, rows in answers.items():
+                self._sink.write(output, number, rows)
+            total = total.then(outcome)
             if watch:
                 watch(total)
         self._sink.close()
         return total
 
-    def _steps(self, stopped: Callable[[], bool]) -> Iterator[Outcome]:
+    def steps(self, stopped: Callable[[], bool] = never) -> Iterator[tuple[Outcome, dict[str, pa.RecordBatch]]]:
+        """Work step by step; give what each came to, and its rows by output."""
         replay = Replay(self._pipeline.connectors, self._pipeline.step_rows)
         position = replay.start()
         while not position["done"] and not stopped():
@@ -77,7 +79,8 @@ class FjordRun:
             self._newest |= outcome.newest
             self._tick(done=following["done"])
             position = following
-            yield outcome
+            answers = self._answers()
+            yield replace(outcome, answers={output: rows.num_rows for output, rows in answers.items()}), answers
 
     def _take(self, split: Split) -> Outcome:
         """Read a split. All splits of a step pass the gate as of the steps before."""
@@ -109,12 +112,12 @@ class FjordRun:
             flow.inbox.put(Tick(watermark(flow.view.source, newest)))
         self._scheduler.run()
 
-    def _deliver(self, number: int, outputs: dict[str, pa.Schema]) -> dict[str, int]:
+    def _answers(self) -> dict[str, pa.RecordBatch]:
+        """What has come out since the last step."""
         for flow in self._flows:
             for batch in flow.drain():
                 self._keep(flow.view.name, batch)
-        written = {output: join(batches, outputs[output]) for output, batches in self._pending.items()}
+        schemas = self._pipeline.outputs()
+        found = {output: join(batches, schemas[output]) for output, batches in self._pending.items()}
         self._pending = {}
-        for output, rows in written.items():
-            self._sink.write(output, number, rows)
-        return {output: rows.num_rows for output, rows in written.items()}
+        return found

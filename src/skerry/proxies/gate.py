@@ -1,13 +1,15 @@
 """The gate every reading passes: late ones are told from those in time.
 
 A reading is late if it lies behind the watermark when it arrives. The watermark it meets is that of
-all readings of earlier batches, and of those before it in its own split. So what is late does not
-depend on how many splits are read at once, and within the declared delay nothing ever is.
+all readings of earlier batches and, where a split is in stored order, of those before it in the split.
+So what is late does not depend on how many splits are read at once, and within the declared delay
+nothing ever is.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from skerry.catalog import Source
@@ -15,6 +17,8 @@ from skerry.model.batch import empty
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 
 __all__ = ["Gate", "Tally", "watermark"]
+
+Int64s = npt.NDArray[np.int64]
 
 
 def watermark(source: Source, newest: Micros) -> Micros:
@@ -52,20 +56,30 @@ class Tally:
 
 
 class Gate:
-    """Lets a split's readings through, in stored order, from a given newest event time on."""
+    """Lets a split's readings through, from a given newest event time on.
 
-    def __init__(self, source: Source, newest: Micros) -> None:
-        self._source = source
-        self.newest = newest
+    ``ordered`` says that the split is in stored order; what Spark hands over is not.
+    """
+
+    def __init__(self, source: Source, newest: Micros, *, ordered: bool = True) -> None:
+        self._source, self._ordered = source, ordered
+        self._before = self.newest = newest
 
     def admit(self, readings: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
         """Tell the readings in time from the late ones."""
         if self._source.event_time is None or self._source.delay_us is None or not readings.num_rows:
             return readings, empty(readings.schema)
         moments = readings.column(self._source.event_time).cast(pa.int64()).to_numpy()
-        newest = np.maximum.accumulate(np.concatenate([[self.newest], moments]))
-        late = moments < newest[:-1] - self._source.delay_us
-        self.newest = Micros(int(newest[-1]))
+        late = moments < self._met(moments) - self._source.delay_us
         if not late.any():
             return readings, empty(readings.schema)
         return readings.filter(pa.array(~late)), readings.filter(pa.array(late))
+
+    def _met(self, moments: Int64s) -> Int64s | int:
+        """The newest event time that each reading meets; and remember the newest of all."""
+        if not self._ordered:
+            self.newest = Micros(max(self.newest, int(moments.max())))
+            return self._before
+        newest = np.maximum.accumulate(np.concatenate([[self.newest], moments]))
+        self.newest = Micros(int(newest[-1]))
+        return newest[:-1]

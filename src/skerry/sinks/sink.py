@@ -38,6 +38,10 @@ class MemorySink(Sink):
         """Keep the rows under their batch."""
         self._rows.setdefault(output, {})[number] = rows
 
+    def outputs(self) -> list[str]:
+        """All outputs, with rows or without."""
+        return list(self._schemas)
+
     def table(self, output: str) -> pa.Table:
         """All rows of an output, in order of batches."""
         batches = [rows for _, rows in sorted(self._rows.get(output, {}).items())]

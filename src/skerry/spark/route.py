@@ -5,7 +5,7 @@ spreads what that gives over buckets, and tells every bucket how far time has co
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
 
 import numpy as np
@@ -31,10 +31,12 @@ def live_buckets(view: Stages, count: int) -> range:
 
 
 class Router:
-    """One task's work. ``newest`` is that of the batches before."""
+    """One task's work over some streams. ``newest`` is that of the batches before."""
 
-    def __init__(self, pipeline: Pipeline, bucket_count: int, task: int, newest: Mapping[str, Micros]) -> None:
-        self._pipeline, self._bucket_count, self._task = pipeline, bucket_count, task
+    def __init__(
+        self, pipeline: Pipeline, bucket_count: int, task: int, newest: Mapping[str, Micros], streams: Collection[str]
+    ) -> None:
+        self._pipeline, self._bucket_count, self._task, self._streams = pipeline, bucket_count, task, streams
         self._connectors = {connector.definition.name: connector for connector in pipeline.connectors}
         self._newest = dict(newest)
         self._operators: dict[int, Operator] = {}
@@ -49,9 +51,9 @@ class Router:
         for decoded in connector.read(split):
             self.admit(connector.definition, gate, decoded.readings, decoded.rejects)
 
-    def gate(self, source: Source) -> Gate:
+    def gate(self, source: Source, *, ordered: bool = True) -> Gate:
         """A gate for a split, standing where the batches before have left it."""
-        return Gate(source, self._newest.get(source.name, START_OF_TIME))
+        return Gate(source, self._newest.get(source.name, START_OF_TIME), ordered=ordered)
 
     def admit(self, source: Source, gate: Gate, readings: pa.RecordBatch, rejects: pa.RecordBatch) -> None:
         """Pass decoded readings through the gate and on to the views."""
@@ -70,7 +72,7 @@ class Router:
         for output, batches in self._direct.items():
             yield Envelope(DIRECT, self._task, self._task, output, 0, pack(join(batches, batches[0].schema)))
         for number, view in enumerate(self._pipeline.views):
-            if view.stateful:
+            if view.stateful and (done or view.source.name in self._streams):
                 yield from self._addressed(number, view, done=done)
 
     def _run(self, number: int, view: Stages, accepted: pa.RecordBatch) -> None:

@@ -1,6 +1,7 @@
 """Run a pipeline on Spark."""
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -10,12 +11,14 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from skerry.errors import RunError
-from skerry.fjord.pipeline import Outcome, Pipeline
+from skerry import errors
+from skerry.errors import RunError, SkerryError
+from skerry.fjord.pipeline import Outcome, Pipeline, never
 from skerry.sinks.sink import Sink
 from skerry.spark.checkpoint import Checkpoint
 from skerry.spark.deliver import Deliver
 from skerry.spark.envelope import SPARK_SCHEMA
+from skerry.spark.foreign import foreign_envelopes, is_live
 from skerry.spark.operate import Operate
 from skerry.spark.progress import PROPERTY, Progress
 from skerry.spark.session import session
@@ -29,6 +32,9 @@ class SparkRun:
 
     def __init__(self, pipeline: Pipeline, sink: Sink, *, master: str, checkpoint: Path | None = None, script: str = "") -> None:
         self._pipeline, self._sink = pipeline, sink
+        self.batch_seconds: list[float] = []
+        """How long the last batches took, for those who measure."""
+        self._live = pipeline.live or any(is_live(source) for source in pipeline.foreign)
         self._spark = session(master)
         self._temporary = None if checkpoint else Path(tempfile.mkdtemp(prefix="skerry-"))
         folder = checkpoint or self._temporary
@@ -36,7 +42,7 @@ class SparkRun:
         buckets = int(self._spark.conf.get("spark.sql.shuffle.partitions") or 1)
         self._checkpoint = Checkpoint(folder, buckets, script)
 
-    def run(self, *, stopped: Callable[[], bool] = lambda: False, watch: Callable[[Outcome], None] | None = None) -> Outcome:
+    def run(self, *, stopped: Callable[[], bool] = never, watch: Callable[[Outcome], None] | None = None) -> Outcome:
         """Go on until the input is used up, or until told to stop; report after each batch."""
         self._checkpoint.take([os.getpid(), _jvm_process(self._spark)])
         try:
@@ -50,10 +56,15 @@ class SparkRun:
         progress = Progress(self._checkpoint.folder)
         deliver = Deliver(self._pipeline, self._sink, progress, watch)
         self._spark.sparkContext.setLocalProperty(PROPERTY, progress.as_property())
-        query = self._started(deliver, finish=False)
-        _wait(query, stopped)
+        self._finished(self._started(deliver, finish=False), stopped)
+        if self._pipeline.foreign and not self._live and not stopped():
+            self._finished(self._started(deliver, finish=True), stopped)
         self._sink.close()
         return progress.total
+
+    def _finished(self, query: StreamingQuery, stopped: Callable[[], bool]) -> None:
+        _wait(query, stopped)
+        self.batch_seconds += [told["durationMs"]["triggerExecution"] / 1000 for told in query.recentProgress]
 
     def _started(self, deliver: Deliver, *, finish: bool) -> StreamingQuery:
         frame = self._envelopes(finish=finish)
@@ -61,7 +72,7 @@ class SparkRun:
             operate = Operate(self._pipeline, self._checkpoint.run)
             frame = frame.groupBy("grp", "bucket").transformWithState(operate, SPARK_SCHEMA, "Append", "None")
         writer = frame.writeStream.foreachBatch(deliver).option("checkpointLocation", str(self._checkpoint.folder / "spark"))
-        if not self._pipeline.live:
+        if not self._live:
             writer = writer.trigger(availableNow=True)
         return writer.start()
 
@@ -69,7 +80,10 @@ class SparkRun:
         tasks = self._spark.sparkContext.defaultParallelism
         made = data_source(self._pipeline, self._checkpoint.bucket_count, tasks, finish=finish)
         self._spark.dataSource.register(made)
-        return self._spark.readStream.format(FORMAT).load()
+        frame = self._spark.readStream.format(FORMAT).load()
+        for number in range(len(self._pipeline.foreign)):
+            frame = frame.union(foreign_envelopes(self._spark, self._pipeline, number, self._checkpoint.bucket_count))
+        return frame
 
 
 def _wait(query: StreamingQuery, stopped: Callable[[], bool]) -> None:
@@ -79,14 +93,19 @@ def _wait(query: StreamingQuery, stopped: Callable[[], bool]) -> None:
             if stopped():
                 query.stop()
     except StreamingQueryException as error:
-        raise RunError(_reason(error)) from error
+        raise _told(error) from error
 
 
-def _reason(error: StreamingQueryException) -> str:
-    """The last line of a worker's complaint that says something, for people."""
+def _told(error: StreamingQueryException) -> SkerryError:
+    """What a worker complained of: as the error it raised there, if it was one of ours."""
+    for kind, message in re.findall(r"^skerry\.errors\.(\w+): (.+)$", str(error), re.MULTILINE):
+        found = getattr(errors, kind, None)
+        if isinstance(found, type) and issubclass(found, errors.InputError):
+            return errors.InputError(message)
+        return RunError(message)
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = [line for line in lines if line.startswith(("skerry.", "pyspark.errors", "ValueError", "RuntimeError"))]
-    return (told or lines)[-1]
+    complaints = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b.*: ", line)]
+    return RunError((complaints or lines)[-1])
 
 
 def _jvm_process(spark: SparkSession) -> int:

@@ -27,6 +27,7 @@ _SETTINGS = {
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.adaptive.enabled": "false",
     "spark.python.worker.reuse": "true",
+    "spark.python.daemon.module": "skerry.spark.daemon",
     "spark.driver.memory": "2g",
 }
 

@@ -54,13 +54,12 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: Position, limit: ReadLimit) -> Position:  # noqa: N802
         following = self._replay().next(start)
-        if self._pipeline.foreign:
-            # The end of the input is told once the others have ended too.
-            done = self._finish and following["lanes"] == start["lanes"]
-            if done == following["done"] == start["done"] and following["lanes"] == start["lanes"]:
-                return start
-            return {**following, "step": start["step"] + 1, "done": done}
-        return following
+        if not self._pipeline.foreign:
+            return following
+        # Other sources are read beside this one: the end is told when ``finish`` says that they have ended too.
+        if following["lanes"] != start["lanes"]:
+            return {**following, "done": False}
+        return {**start, "step": start["step"] + 1, "done": True} if self._finish and not start["done"] else start
 
     def partitions(self, start: Position, end: Position) -> Sequence[InputPartition]:
         if start == end:
@@ -70,7 +69,8 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, _Share)
-        router = Router(self._pipeline, self._bucket_count, partition.task, newest_before_task())
+        streams = [connector.definition.name for connector in self._pipeline.connectors]
+        router = Router(self._pipeline, self._bucket_count, partition.task, newest_before_task(), streams)
         for split in partition.splits:
             router.take(split)
         yield to_batch(router.envelopes(done=partition.done))

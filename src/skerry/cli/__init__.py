@@ -1,0 +1,57 @@
+"""The command line: one file a command. Catches SkerryError and nothing else."""
+
+import os
+import sys
+
+import typer
+
+from skerry import __version__
+from skerry.cli import bench, demo, doctor, explain, reproduce, run, verify
+from skerry.errors import InputError, SkerryError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="skerry",
+    help="Standing queries over sensor networks.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for command in (demo.demo, run.run, explain.explain, verify.verify, doctor.doctor, bench.bench, reproduce.reproduce):
+    app.command()(command)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"skerry {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    """Keep standing questions answered: over streams of readings, on Spark or in this process."""
+
+
+def main() -> None:
+    """Run a command; exit code 2 means that the user's input is wrong, 1 anything else."""
+    code = _carried_out()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Not by sys.exit: Spark's gateway threads keep the interpreter from an orderly end, and DuckDB
+    # would complain on the terminal of what they still hold. The JVM ends when this process does.
+    os._exit(code)
+
+
+def _carried_out() -> int:
+    try:
+        app()
+    except SkerryError as error:
+        typer.echo(f"error: {error}", err=True)
+        return 2 if isinstance(error, InputError) else 1
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 1
+    return 0

@@ -1,0 +1,117 @@
+"""``skerry demo``: simulated traffic on Spark, with a live table."""
+
+import time
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import pyarrow as pa
+import typer
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from skerry.cli.run import interruptible
+from skerry.cli.script import opened
+from skerry.cli.summary import told
+from skerry.database import Settings
+from skerry.errors import InputError
+from skerry.fjord.pipeline import Outcome
+from skerry.model.time import Micros, show
+from skerry.sinks.sink import Sink
+
+__all__ = ["demo"]
+
+_SCRIPTS = {"traffic": Path(__file__).with_name("traffic.sql")}
+_BATCHES_SHOWN = 20
+
+
+def demo(
+    name: Annotated[str, typer.Argument(help="Which demo.")] = "traffic",
+    seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
+    no_page: Annotated[bool, typer.Option("--no-page", help="Only the terminal.")] = False,
+) -> None:
+    """Show standing queries over simulated I-80 sensors, on Spark, until Ctrl-C.
+
+    Example: skerry demo traffic --seconds 30
+    """
+    if name not in _SCRIPTS:
+        raise InputError(f"unknown demo {name!r}; known are {', '.join(_SCRIPTS)}")
+    console = Console()
+    console.print(f"starting Spark for the {name} demo (the queries are in {_SCRIPTS[name].name}) ...", highlight=False)
+    database = opened(_SCRIPTS[name], None)
+    board, started = _Board(), time.monotonic()
+
+    def enough() -> bool:
+        return seconds is not None and time.monotonic() - started > seconds and board.began
+
+    with interruptible() as stopped, Live(console=console, get_renderable=board.drawn, refresh_per_second=4) as live:
+        live.auto_refresh = console.is_terminal
+        outcome = database.run(
+            board,
+            Settings(step_rows=200_000),
+            stopped=lambda: stopped.is_set() or enough(),
+            watch=board.watch,
+        )
+    typer.echo(told(outcome, "spark", time.monotonic() - started, None))
+    typer.echo(board.last_words())
+
+
+class _Board(Sink):
+    """Keeps what the table shows: the last answer a segment, the speed of the pipeline."""
+
+    def __init__(self) -> None:
+        self._road: dict[int, Mapping[str, object]] = {}
+        self._flow: Mapping[str, object] = {}
+        self._crawling: Mapping[str, object] = {}
+        self._total = Outcome()
+        self._times: deque[tuple[float, int]] = deque(maxlen=_BATCHES_SHOWN)
+
+    def open(self, outputs: Mapping[str, pa.Schema], *, resume: bool) -> None:
+        """Nothing to make ready."""
+
+    def write(self, output: str, number: int, rows: pa.RecordBatch) -> None:
+        """Keep the newest answers."""
+        for row in rows.to_pylist() if output == "my_road" else []:
+            self._road[row["segment"]] = row
+        if output in ("flow", "crawling") and rows.num_rows:
+            setattr(self, f"_{output}", rows.slice(rows.num_rows - 1).to_pylist()[0])
+
+    def watch(self, total: Outcome) -> None:
+        """Note how fast the pipeline is."""
+        self._total = total
+        self._times.append((time.monotonic(), sum(tally.read for tally in total.tallies.values())))
+
+    @property
+    def began(self) -> bool:
+        """Whether answers have come."""
+        return bool(self._road)
+
+    def drawn(self) -> Group:
+        """The table as it stands."""
+        if not self._times:
+            return Group(Text("waiting for the first batch ..."))
+        table = Table(title="Query 1: average speed, 30 s windows", title_justify="left")
+        for heading in ("segment", "window", "mph", "vehicles", ""):
+            table.add_column(heading, justify="left" if heading in ("", "window") else "right")
+        for segment, row in sorted(self._road.items()):
+            speed = float(row["speed"] or 0.0)  # type: ignore[arg-type]
+            table.add_row(str(segment), f"{row['window_start']:%H:%M:%S}", f"{speed:.1f}", str(row["vehicles"]), "█" * int(speed / 3))
+        return Group(Text(self._pace()), table, Text(self.last_words()))
+
+    def last_words(self) -> str:
+        """The newest answers of the other views."""
+        flow = f"{self._flow['vehicles']} vehicles in the minute to {self._flow['window_end']:%H:%M:%S}" if self._flow else "no minute yet"
+        slow = f"slowest seen last: {self._crawling['sensor']} lane {self._crawling['lane']} at {self._crawling['speed']:.0f} mph" if self._crawling else "nobody crawls"
+        return f"{flow}; {slow}"
+
+    def _pace(self) -> str:
+        (before, rows_before), (now, rows) = self._times[0], self._times[-1]
+        rate = (rows - rows_before) / (now - before) if now > before else 0.0
+        lag = now - self._times[-2][0] if len(self._times) > 1 else 0.0
+        clock = show(Micros(max(self._total.newest.values(), default=0)))
+        late = sum(tally.late for tally in self._total.tallies.values())
+        rejected = sum(tally.rejected for tally in self._total.tallies.values())
+        return f"road time {clock}  {rows:,} readings, {rate:,.0f} a second, lag {lag:.1f} s, late {late}, rejected {rejected}"

@@ -1,0 +1,71 @@
+"""``skerry run``: carry a script out and keep its views answered."""
+
+import signal
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.status import Status
+
+from skerry.cli.script import opened
+from skerry.cli.summary import told
+from skerry.database import Settings
+from skerry.fjord.pipeline import Outcome
+from skerry.sinks.files import FileSink
+
+__all__ = ["interruptible", "run"]
+
+
+def run(
+    script: Annotated[Path, typer.Argument(help="SQL statements: sources and views.")],
+    runtime: Annotated[str, typer.Option(help="spark or fjord (in this process).")] = "spark",
+    out: Annotated[Path, typer.Option(help="Folder for the answers, one folder a view.")] = Path("out"),
+    format_: Annotated[str, typer.Option("--format", help="parquet, csv or jsonl.")] = "parquet",
+    master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
+    checkpoint: Annotated[Path | None, typer.Option(help="Folder that makes the run resumable.")] = None,
+    batch_rows: Annotated[int, typer.Option(help="About how many readings a batch may have.")] = 1_000_000,
+    project: Annotated[Path | None, typer.Option(help="Project folder with a catalogue.")] = None,
+) -> None:
+    """Run a script's views until the input is used up, or until Ctrl-C.
+
+    Example: skerry run traffic.sql --runtime fjord --format csv --out answers
+    """
+    sink = FileSink(out, format_)
+    settings = Settings(runtime, master, checkpoint, batch_rows)
+    database = opened(script, project)
+    started = time.monotonic()
+    with interruptible() as stopped, Console(stderr=True).status(f"starting {runtime}") as status:
+        outcome = database.run(sink, settings, stopped=stopped.is_set, watch=_Watch(status))
+    typer.echo(told(outcome, runtime, time.monotonic() - started, out))
+
+
+@contextmanager
+def interruptible():
+    """Turn Ctrl-C into a word to stop; a second one ends at once."""
+    stopped = Event()
+
+    def stop(*_: object) -> None:
+        stopped.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield stopped
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class _Watch:
+    """Shows how far a run has come, on a terminal."""
+
+    def __init__(self, status: Status) -> None:
+        self._status, self._started = status, time.monotonic()
+
+    def __call__(self, outcome: Outcome) -> None:
+        read = sum(tally.read for tally in outcome.tallies.values())
+        rate = read / max(time.monotonic() - self._started, 1e-9)
+        self._status.update(f"batch {outcome.batches}: {read:,} readings, {rate:,.0f} a second")

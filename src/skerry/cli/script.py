@@ -1,0 +1,22 @@
+"""What every command that takes a script does first."""
+
+from pathlib import Path
+
+from skerry.catalog import Catalog
+from skerry.database import Database, connect
+from skerry.errors import InputError
+
+__all__ = ["opened"]
+
+
+def opened(script: Path, project: Path | None) -> Database:
+    """Read a script into the project's catalogue, or into one of its own if no project is named."""
+    try:
+        text = script.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"there is no script {str(script)!r}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the script {str(script)!r}: {error}") from None
+    database = connect(project) if project else Database(Catalog.in_memory(), Path.cwd())
+    database.execute(text)
+    return database

@@ -1,0 +1,26 @@
+"""The account at the end of a run."""
+
+from pathlib import Path
+
+from skerry.fjord.pipeline import Outcome
+
+__all__ = ["told"]
+
+
+def told(outcome: Outcome, runtime: str, seconds: float, out: Path | None) -> str:
+    """What came in, what became of it, what came out.
+
+    >>> from skerry.proxies.gate import Tally
+    >>> print(told(Outcome({"road": Tally(8, 1, 1)}, answers={"slow": 3}, batches=2), "fjord", 2.0, None))
+    ran on fjord: 2 batches in 2.0 s, 5 readings a second
+      road: read 10 = accepted 8 + late 1 + rejected 1
+      slow: 3 rows
+    """
+    read = sum(tally.read for tally in outcome.tallies.values())
+    lines = [f"ran on {runtime}: {outcome.batches} batches in {seconds:.1f} s, {read / seconds:,.0f} readings a second"]
+    for source, tally in outcome.tallies.items():
+        lines.append(
+            f"  {source}: read {tally.read} = accepted {tally.accepted} + late {tally.late} + rejected {tally.rejected}"
+        )
+    lines += [f"  {output}: {rows} rows" for output, rows in sorted(outcome.answers.items())]
+    return "\n".join(lines + ([f"answers are in {out}"] if out else []))

@@ -1,0 +1,19 @@
+-- Thirty-two loops on I-80, played sixty times as fast as the road.
+CREATE SOURCE traffic (sensor VARCHAR, ts TIMESTAMP, segment INT, lane INT, speed DOUBLE, flow INT,
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+WITH (connector='sim', kind='traffic', sensors='32', seed='1', speedup='60', start_time='2000-06-05 06:30:00', disorder='3s', incidents='6');
+
+-- Query 1 of the Fjords paper: the average speed over a window, for the segments I drive.
+CREATE MATERIALIZED VIEW my_road AS
+SELECT segment, window_start, AVG(speed) AS speed, COUNT(speed) AS vehicles
+FROM TUMBLE(traffic, ts, INTERVAL '30' SECOND)
+WHERE segment IN (3, 4, 5) GROUP BY segment, window_start;
+
+-- Where it is slow right now, lane by lane.
+CREATE MATERIALIZED VIEW crawling AS
+SELECT sensor, lane, ts, speed FROM traffic WHERE speed < 20;
+
+-- Vehicles a minute on the whole road, every ten seconds.
+CREATE MATERIALIZED VIEW flow AS
+SELECT window_end, SUM(flow) AS vehicles, COUNT(DISTINCT sensor) AS sensors
+FROM HOP(traffic, ts, INTERVAL '10' SECOND, INTERVAL '1' MINUTE) GROUP BY window_end;

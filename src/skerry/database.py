@@ -1,0 +1,124 @@
+"""What a Python program uses: a catalogue that can be asked, told and run."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from skerry.catalog import Catalog, Source
+from skerry.errors import InputError, OptionError
+from skerry.fjord.pipeline import Outcome, Pipeline, never
+from skerry.fjord.runtime import FjordRun
+from skerry.lang.sql import Session
+from skerry.plan.nodes import ViewPlan
+from skerry.plan.stages import cut_into_stages
+from skerry.sinks.sink import MemorySink, Sink
+from skerry.sources.opening import open_connector
+from skerry.sources.source import Connector
+
+__all__ = ["RUNTIMES", "Database", "Settings", "StandingView", "connect"]
+
+RUNTIMES = ("spark", "fjord")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to run: on which runtime, where on a cluster, in what steps, and what to keep for a restart."""
+
+    runtime: str = "spark"
+    master: str = "local[*]"
+    checkpoint: Path | None = None
+    step_rows: int = 1_000_000
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be run."""
+        if self.runtime not in RUNTIMES:
+            raise OptionError(f"unknown runtime {self.runtime!r}; known are {', '.join(RUNTIMES)}")
+        if self.runtime == "fjord" and self.checkpoint:
+            raise OptionError("the fjord runtime keeps no checkpoint; use --runtime spark")
+        if self.step_rows < 1:
+            raise OptionError("a step needs at least one row, got", self.step_rows)
+
+
+def connect(project: str | Path | None = None) -> "Database":
+    """Open a project folder, or a catalogue in memory.
+
+    >>> db = connect()
+    >>> db.execute("CREATE SOURCE t (a INT) WITH (connector='sim', kind='traffic')")
+    >>> [source.name for source in db.catalog.sources()]
+    ['t']
+    """
+    if project is None:
+        return Database(Catalog.in_memory(), Path.cwd())
+    return Database(Catalog.of_project(Path(project)), Path(project))
+
+
+class Database:
+    """A catalogue, and the folder that its relative paths start from."""
+
+    def __init__(self, catalog: Catalog, base: Path) -> None:
+        self.catalog, self._base = catalog, base
+        self._session = Session(catalog)
+
+    def execute(self, script: str) -> None:
+        """Carry out SQL statements."""
+        self._session.execute(script)
+
+    def plans(self) -> list[ViewPlan]:
+        """What the views mean."""
+        return self._session.plans()
+
+    def view(self, name: str) -> "StandingView":
+        """One view, to be read."""
+        return StandingView(self, self._session.plan(name))
+
+    def run(
+        self,
+        sink: Sink,
+        settings: Settings | None = None,
+        *,
+        stopped: Callable[[], bool] = never,
+        watch: Callable[[Outcome], None] | None = None,
+    ) -> Outcome:
+        """Run all views until their input is used up, or until ``stopped`` says so."""
+        settings = settings or Settings()
+        pipeline = self.pipeline(self.plans(), settings)
+        if settings.runtime == "fjord":
+            return FjordRun(pipeline, sink).run(stopped=stopped, watch=watch)
+        from skerry.spark.runtime import SparkRun
+
+        texts = [source.text for source in pipeline.sources] + [view.text for view in self.catalog.views()]
+        run = SparkRun(pipeline, sink, master=settings.master, checkpoint=settings.checkpoint, script="\n".join(texts))
+        return run.run(stopped=stopped, watch=watch)
+
+    def pipeline(self, plans: Sequence[ViewPlan], settings: Settings) -> Pipeline:
+        """The sources that the views read, opened, and the views cut into stages."""
+        if not plans:
+            raise InputError("there is no view to run; add one with CREATE MATERIALIZED VIEW")
+        read = {source.name: source for plan in plans for source in plan.sources}
+        own = [source for source in read.values() if source.connector != "spark" or settings.runtime != "spark"]
+        foreign = tuple(source for source in read.values() if source not in own)
+        connectors = tuple(self._opened(source) for source in own)
+        return Pipeline(connectors, tuple(map(cut_into_stages, plans)), settings.step_rows, foreign)
+
+    def _opened(self, source: Source) -> Connector:
+        connector = open_connector(source, self._base)
+        self.catalog.put_sensors(source.name, connector.sensors())
+        return connector
+
+
+@dataclass(frozen=True)
+class StandingView:
+    """A view's answers, as they come."""
+
+    database: Database
+    plan: ViewPlan
+
+    def stream(self, *, step_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
+        """Run the view in this process and give its answers, a batch a step that has any."""
+        settings = Settings("fjord", step_rows=step_rows)
+        run = FjordRun(self.database.pipeline([self.plan], settings), MemorySink())
+        for _, answers in run.steps():
+            if self.plan.name in answers:
+                yield answers[self.plan.name]

@@ -1,0 +1,102 @@
+"""Connector ``spark``: any source that Spark can read, routed in ``mapInArrow``.
+
+``spark_format`` names the format, and an option ``spark.NAME`` is handed to Spark as ``NAME``. Formats
+that read files are bounded: what is there is read, then the run ends. All others are live.
+"""
+
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import TaskContext
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from skerry.catalog import Source
+from skerry.errors import OptionError, SourceError
+from skerry.fjord.pipeline import Pipeline
+from skerry.model.batch import empty
+from skerry.model.types import sql_name
+from skerry.sources.source import REJECTS
+from skerry.spark.envelope import SPARK_SCHEMA, to_batch
+from skerry.spark.progress import newest_before_task
+from skerry.spark.route import Router
+
+__all__ = ["foreign_envelopes", "is_live"]
+
+_FILES = ("csv", "json", "orc", "parquet", "text", "avro")
+_FIRST_TASK = 1_000_000
+"""Tasks of the n-th foreign source are numbered from n times this, apart from Skerry's own."""
+
+
+def is_live(source: Source) -> bool:
+    """Whether more may come."""
+    return source.options.get("spark_format", "").lower() not in _FILES
+
+
+def foreign_envelopes(spark: SparkSession, pipeline: Pipeline, number: int, bucket_count: int) -> DataFrame:
+    """The ``number``-th foreign source of a pipeline, as envelopes."""
+    source = pipeline.foreign[number]
+    frame = _loaded(spark, source)
+    route = _routing(pipeline, source, bucket_count, _FIRST_TASK * (number + 1))
+    return frame.mapInArrow(route, SPARK_SCHEMA)
+
+
+def _loaded(spark: SparkSession, source: Source) -> DataFrame:
+    format_ = source.options.get("spark_format")
+    if not format_:
+        raise OptionError(f"source {source.name!r} needs spark_format, such as 'kafka' or 'parquet'")
+    for name in source.options:
+        if name != "spark_format" and not name.startswith("spark."):
+            raise OptionError(f"source {source.name!r} has no option {name!r}; known are spark_format and spark.NAME")
+    reader = spark.readStream.format(format_)
+    if not is_live(source):
+        reader = reader.schema(", ".join(f"`{field.name}` {_spark_type(field.type)}" for field in source.schema))
+    for name, value in source.options.items():
+        if name.startswith("spark."):
+            reader = reader.option(name.removeprefix("spark."), value)
+    try:
+        return _declared(reader.load(), source)
+    except PySparkException as error:
+        raise SourceError(f"Spark cannot open source {source.name!r}: {str(error).splitlines()[0]}") from None
+
+
+def _declared(frame: DataFrame, source: Source) -> DataFrame:
+    """The declared columns, in their order and types; what does not cast is NULL."""
+    missing = [name for name in source.schema.names if name not in frame.columns]
+    if missing:
+        raise SourceError(f"source {source.name!r} has no column {missing[0]!r}; it has {', '.join(frame.columns)}")
+    return frame.select([F.col(f"`{field.name}`").try_cast(_spark_type(field.type)).alias(field.name) for field in source.schema])
+
+
+def _spark_type(type_: pa.DataType) -> str:
+    name = sql_name(type_)
+    return {"VARCHAR": "STRING", "TIMESTAMP": "TIMESTAMP_NTZ"}.get(name, name)
+
+
+def _routing(
+    pipeline: Pipeline, source: Source, bucket_count: int, first_task: int
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def route(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        context = TaskContext.get()
+        assert context is not None
+        router = Router(pipeline, bucket_count, first_task + context.partitionId(), newest_before_task(), [source.name])
+        gate = router.gate(source, ordered=False)
+        for batch in batches:
+            readings, rejects = _timed(batch.cast(source.schema), source)
+            router.admit(source, gate, readings, rejects)
+        yield to_batch(router.envelopes(done=False))
+
+    return route
+
+
+def _timed(readings: pa.RecordBatch, source: Source) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """Tell readings without an event time from the others."""
+    if source.event_time is None or not readings.column(source.event_time).null_count:
+        return readings, empty(REJECTS)
+    timeless = readings.column(source.event_time).is_null()
+    rows = readings.filter(timeless).to_pylist()
+    reason = f"{source.event_time} is missing"
+    rejects = pa.RecordBatch.from_pylist([{"reason": reason, "reading": str(row), "place": source.name} for row in rows], REJECTS)
+    return readings.filter(pc.invert(timeless)), rejects

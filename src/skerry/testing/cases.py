@@ -1,0 +1,149 @@
+"""Query tests as text: input files, statements, expected answers.
+
+    # Slow readings, and nothing else.
+    --- input road.csv
+    sensor,speed
+    a,20
+    b,60
+    --- sql
+    CREATE SOURCE road (sensor VARCHAR, speed DOUBLE) WITH (connector='file', path='road.csv');
+    CREATE MATERIALIZED VIEW slow AS SELECT sensor FROM road WHERE speed < 30;
+    --- expect slow
+    sensor
+    a
+
+Rows are compared as a multiset of the texts that csv output gives. ``--- expect error`` is followed
+by a part of the message instead, and ``--- tally road`` by ``accepted,late,rejected``. Run files of
+cases on any runtime with ``python -m skerry.testing.cases --runtime spark FILE ...``.
+"""
+
+import argparse
+import csv
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+
+from skerry.catalog import Catalog
+from skerry.database import Database, Settings
+from skerry.errors import SkerryError
+from skerry.fjord.pipeline import Outcome
+from skerry.sinks.files import FileSink
+
+__all__ = ["Case", "check", "read_case"]
+
+Rows = Counter[tuple[str, ...]]
+
+
+@dataclass
+class Case:
+    """One case: its title, the files it needs, what to run, what to find."""
+
+    title: str = ""
+    inputs: dict[str, str] = field(default_factory=dict)
+    sql: str = ""
+    expected: dict[str, str] = field(default_factory=dict)
+    tallies: dict[str, str] = field(default_factory=dict)
+    error: str | None = None
+
+
+def read_case(text: str) -> Case:
+    """Read a case.
+
+    >>> read_case("# Nothing.\\n--- sql\\nDROP SOURCE a\\n--- expect error\\nno 'a'").error
+    "no 'a'"
+    """
+    head, *blocks = ("\n" + text).split("\n--- ")
+    case = Case(title=" ".join(line.lstrip("# ") for line in head.strip().splitlines()))
+    for block in blocks:
+        heading, _, body = block.partition("\n")
+        kind, _, name = heading.strip().partition(" ")
+        _enter(case, kind, name, body)
+    return case
+
+
+def _enter(case: Case, kind: str, name: str, body: str) -> None:
+    if kind == "input":
+        case.inputs[name] = body if body.endswith("\n") else body + "\n"
+    elif kind == "sql":
+        case.sql = body
+    elif kind == "expect" and name == "error":
+        case.error = body.strip()
+    elif kind == "expect":
+        case.expected[name] = body
+    elif kind == "tally":
+        case.tallies[name] = body.strip()
+    else:
+        raise ValueError(f"unknown block {kind!r}; known are input, sql, expect, tally")
+
+
+def check(case: Case, settings: Settings) -> list[str]:
+    """Run a case; say what differs from what it expects."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        for name, body in case.inputs.items():
+            (place / name).write_text(body)
+        try:
+            outcome = _run(case, place, settings)
+        except SkerryError as error:
+            return [] if case.error and case.error in str(error) else [f"error: {error}"]
+        if case.error:
+            return [f"no error, expected {case.error!r}"]
+        differences = [_compare(name, body, place / "out") for name, body in case.expected.items()]
+        tallies = [_compare_tally(outcome, name, told) for name, told in case.tallies.items()]
+        return [found for found in differences + tallies if found]
+
+
+def _run(case: Case, place: Path, settings: Settings) -> Outcome:
+    database = Database(Catalog.in_memory(), place)
+    database.execute(case.sql)
+    return database.run(FileSink(place / "out", "csv"), settings)
+
+
+def _compare(name: str, body: str, out: Path) -> str | None:
+    header, wanted = _rows(body)
+    found: Rows = Counter()
+    for part in sorted((out / name).glob("part-*.csv")):
+        found_header, rows = _rows(part.read_text())
+        if found_header != header:
+            return f"{name}: columns are {found_header}, expected {header}"
+        found += rows
+    missing, surplus = wanted - found, found - wanted
+    if not missing and not surplus:
+        return None
+    return f"{name}: missing {sorted(missing.elements())[:5]}, not expected {sorted(surplus.elements())[:5]}"
+
+
+def _rows(text: str) -> tuple[tuple[str, ...], Rows]:
+    header, *rows = [tuple(row) for row in csv.reader(StringIO(text)) if row] or [()]
+    return header, Counter(rows)
+
+
+def _compare_tally(outcome: Outcome, source: str, told: str) -> str | None:
+    tally = outcome.tallies[source]
+    found = f"{tally.accepted},{tally.late},{tally.rejected}"
+    return None if found == told else f"{source}: accepted,late,rejected are {found}, expected {told}"
+
+
+def main() -> int:
+    """Check files of cases on one runtime."""
+    parser = argparse.ArgumentParser(prog="skerry.testing.cases", description="Check .test files on a runtime.")
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--runtime", default="fjord")
+    parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--batch-rows", type=int, default=1_000_000)
+    given = parser.parse_args()
+    settings = Settings(given.runtime, given.master, None, given.batch_rows)
+    failed = 0
+    for file in given.files:
+        differences = check(read_case(file.read_text()), settings)
+        failed += bool(differences)
+        print(f"{file.name}: {'; '.join(differences) or 'ok'}", flush=True)
+    print(f"{len(given.files) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
