@@ -10,6 +10,7 @@ positions around it, so a batch that runs again reads the same.
 """
 
 from collections.abc import Mapping, Sequence
+from heapq import heapify, heappop, heapreplace
 from typing import Any
 
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
@@ -36,11 +37,14 @@ class _Cursor:
         return Micros(max(self.lane.last(self.unit), self.cut if self.cut is not None else START_OF_TIME))
 
     def move_to(self, moment: Micros, *, cuts: bool) -> None:
-        """Use up units that end by ``moment``; of one that lies across it, take a part if it ``cuts``."""
+        """Use up units that end by ``moment``; of one that lies across it, take a part if it ``cuts``.
+
+        A cut never goes back: a live lane may bring older readings than were taken from this one already.
+        """
         while not self.spent and self.end() <= moment:
             self.unit, self.cut = self.unit + 1, None
         if cuts and not self.spent and self.lane.first(self.unit) <= moment:
-            self.cut = moment
+            self.cut = moment if self.cut is None else max(self.cut, moment)
 
 
 class Replay:
@@ -61,10 +65,12 @@ class Replay:
         cursors = {name: self._cursors(name, position["lanes"][name]) for name in self._lanes}
         everyone = [cursor for lanes in cursors.values() for cursor in lanes]
         self._resume(everyone)
-        moment = Micros(min(self._horizon(everyone), self._come()))
+        moment, come = self._horizon(everyone), self._come()
         alone = len([cursor for cursor in everyone if not cursor.spent]) == 1
-        for cursor in everyone:
-            cursor.move_to(moment, cuts=not alone)
+        for name, found in cursors.items():
+            until = min(moment, come) if self._connectors[name].live else moment
+            for cursor in found:
+                cursor.move_to(until, cuts=not alone)
         lanes = {name: self._record(name, position["lanes"][name]["passed"], found) for name, found in cursors.items()}
         done = not self._any_live() and all(cursor.spent for cursor in everyone)
         if lanes == position["lanes"] and done == position["done"]:
@@ -117,17 +123,20 @@ class Replay:
 
     def _horizon(self, cursors: Sequence[_Cursor]) -> Micros:
         """How far to go: unit by unit in order of their ends, until enough readings are in."""
-        ahead = [_Cursor(cursor.lane, cursor.unit, cursor.cut) for cursor in cursors if not cursor.spent]
+        ahead = [(cursor.end(), place, cursor.unit) for place, cursor in enumerate(cursors) if not cursor.spent]
+        heapify(ahead)
         moment, rows = START_OF_TIME, 0
         while ahead:
-            nearest = min(ahead, key=_Cursor.end)
-            rows += nearest.lane.weight(nearest.unit)
+            end, place, unit = ahead[0]
+            lane = cursors[place].lane
+            rows += lane.weight(unit)
             if rows > self._step_rows and moment > START_OF_TIME:
                 return moment
-            moment = Micros(max(moment, nearest.end()))
-            nearest.unit, nearest.cut = nearest.unit + 1, None
-            if nearest.spent:
-                ahead.remove(nearest)
+            moment = Micros(max(moment, end))
+            if unit + 1 < lane.count():
+                heapreplace(ahead, (lane.last(unit + 1), place, unit + 1))
+            else:
+                heappop(ahead)
         return END_OF_TIME if not self._any_live() else moment
 
 

@@ -1,0 +1,123 @@
+"""The file source: ``connector='file', path='data/traffic/*.csv'``."""
+
+import glob
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from skerry.catalog import Source
+from skerry.errors import SourceError
+from skerry.model.batch import empty
+from skerry.sources.arrival import cut
+from skerry.sources.file.csv import CsvLane
+from skerry.sources.file.jsonl import JsonLane
+from skerry.sources.file.lane import FileLane, StoredFile, readable
+from skerry.sources.file.options import FileOptions
+from skerry.sources.file.parquet import ParquetLane
+from skerry.sources.source import REJECTS, Connector, Decoded, Split
+
+__all__ = ["FileConnector"]
+
+_FORMATS: Mapping[str, type[FileLane]] = {
+    ".csv": CsvLane,
+    ".json": JsonLane,
+    ".jsonl": JsonLane,
+    ".ndjson": JsonLane,
+    ".parquet": ParquetLane,
+}
+_ALL_BLOCKS_BYTES = 64 << 20
+_LEAST_BLOCK_BYTES, _MOST_BLOCK_BYTES = 256 << 10, 8 << 20
+_CHECKED_FILES = 1_000
+
+
+@dataclass(frozen=True)
+class FileConnector(Connector):
+    r"""Files that a pattern matches, each a lane, in the order of their paths.
+
+    The files are listed once, when the source is opened; each is read only where and when a split asks
+    for it, so the connector travels light and every machine that sees the path can read.
+
+    >>> import pyarrow as pa, tempfile
+    >>> base = Path(tempfile.mkdtemp())
+    >>> _ = (base / "a.csv").write_text("speed,ts\n61.5,2026-01-01 00:00:00\nfast,2026-01-01 00:00:01\n")
+    >>> schema = pa.schema({"ts": pa.timestamp("us"), "speed": pa.float64()})
+    >>> traffic = FileConnector.open(Source("traffic", schema, "file", {"path": "*.csv"}, event_time="ts"), base)
+    >>> [lane] = traffic.lanes()
+    >>> [decoded] = traffic.read(Split("traffic", lane.name, 0, lane.count()))
+    >>> decoded.readings.to_pylist()
+    [{'ts': datetime.datetime(2026, 1, 1, 0, 0), 'speed': 61.5}]
+    >>> decoded.rejects["reason"].to_pylist()
+    ["column speed: 'fast' is not DOUBLE"]
+    """
+
+    definition: Source
+    options: FileOptions
+    files: tuple[StoredFile, ...]
+    block_bytes: int
+
+    @classmethod
+    def open(cls, definition: Source, base: Path) -> "FileConnector":
+        """Find the files, from a directory on, and check that they fit the declaration."""
+        options = FileOptions.parse(definition.options)
+        paths = _matching(options.path, base.absolute())
+        _check_suffixes(options.path, paths)
+        block_bytes = min(max(_ALL_BLOCKS_BYTES // len(paths), _LEAST_BLOCK_BYTES), _MOST_BLOCK_BYTES)
+        connector = cls(definition, options, tuple(_stored(path) for path in paths), block_bytes)
+        for lane in connector.lanes()[:_CHECKED_FILES]:
+            lane.check()
+        return connector
+
+    def lanes(self) -> Sequence[FileLane]:
+        """A lane a file."""
+        return [self._lane(file) for file in self.files]
+
+    def read(self, split: Split) -> Iterator[Decoded]:
+        """Decode a split, a unit at a time; dead letters come with the first piece of their unit."""
+        if split.lane not in self._by_path:
+            raise SourceError(f"unknown lane {split.lane!r} of {self.definition.name}; it has {len(self.files)} files")
+        lane = self._lane(self._by_path[split.lane])
+        for unit in range(split.start, split.stop):
+            decoded = lane.decode(unit)
+            after = split.after if unit == split.start else None
+            until = split.until if unit == split.stop - 1 else None
+            readings = cut(decoded.readings, self.definition.event_time, after, until)
+            yield Decoded(readings, decoded.rejects if after is None else empty(REJECTS))
+
+    @cached_property
+    def _by_path(self) -> dict[str, StoredFile]:
+        return {file.path: file for file in self.files}
+
+    def _lane(self, file: StoredFile) -> FileLane:
+        return _FORMATS[_suffix(file.path)](file, self.definition, self.options, self.block_bytes)
+
+
+def _matching(pattern: str, base: Path) -> list[str]:
+    """List the files that a pattern matches; a name that is there is itself, whatever characters it has."""
+    if (base / pattern).is_file():
+        return [str(base / pattern)]
+    found = [base / name for name in glob.glob(pattern, root_dir=base, recursive=True)]
+    paths = sorted(str(path) for path in found if path.is_file())
+    if not paths:
+        hint = "; it is a directory, add '/*.csv' or the like" if (base / pattern).is_dir() else ""
+        raise SourceError(f"no file matches {pattern!r} in {base}{hint}")
+    return paths
+
+
+def _check_suffixes(pattern: str, paths: Sequence[str]) -> None:
+    """Refuse files of an unknown format, or of more than one."""
+    unknown = [path for path in paths if _suffix(path) not in _FORMATS]
+    if unknown:
+        raise SourceError(f"{unknown[0]} has an unknown suffix; known are {', '.join(_FORMATS)}")
+    if len({_FORMATS[_suffix(path)] for path in paths}) > 1:
+        mixed = ", ".join(sorted({_suffix(path) for path in paths}))
+        raise SourceError(f"{pattern!r} matches files of different formats: {mixed}; a source has one")
+
+
+def _suffix(path: str) -> str:
+    return Path(path).suffix.lower()
+
+
+def _stored(path: str) -> StoredFile:
+    with readable(path):
+        return StoredFile(path, Path(path).stat().st_size)

@@ -52,6 +52,21 @@ class Lines:
             return self
         return Lines(self.path, self.text.filter(pa.array(kept)), self.offsets[kept])
 
+    def since(self, offset: int) -> "Lines":
+        """Keep the lines that start at a byte of the file or behind it, without a copy."""
+        first = int(np.searchsorted(self.offsets, offset))
+        return Lines(self.path, self.text[first:], self.offsets[first:])
+
+    def without(self, marked: Bools, reasons: str | Sequence[str]) -> tuple["Lines", list[pa.RecordBatch]]:
+        """Reject the lines that are marked, all for one reason or each for its own."""
+        if not marked.any():
+            return self, []
+        return self.only(~marked), [self.only(marked).rejected(reasons)]
+
+    def at(self, rows: NDArray[np.intp]) -> "Lines":
+        """Take the lines at some places."""
+        return Lines(self.path, self.text.take(rows), self.offsets[rows])
+
     def lengths(self) -> NDArray[np.int32]:
         """How many bytes stand before each line feed."""
         return np.diff(unpacked(self.text)[0]) - np.int32(1)
@@ -105,15 +120,11 @@ def sift(lines: Lines, longest: int) -> tuple[Lines, list[pa.RecordBatch]]:
     >>> len(kept), [letter for batch in rejects for letter in batch["reason"].to_pylist()]
     (1, ['line of 9 bytes, at most 8', 'not valid UTF-8'])
     """
-    blank = lines.blank()
-    overlong = (lines.lengths() > longest) & ~blank
-    garbled = lines.garbled() & ~overlong
-    rejects = []
-    if overlong.any():
-        rejects.append(lines.only(overlong).rejected([too_long(int(n), longest) for n in lines.lengths()[overlong]]))
-    if garbled.any():
-        rejects.append(lines.only(garbled).rejected("not valid UTF-8"))
-    return lines.only(~(blank | overlong | garbled)), rejects
+    filled = lines.only(~lines.blank())
+    overlong = filled.lengths() > longest
+    short, long_letters = filled.without(overlong, [too_long(int(n), longest) for n in filled.lengths()[overlong]])
+    kept, garbled_letters = short.without(short.garbled(), "not valid UTF-8")
+    return kept, long_letters + garbled_letters
 
 
 def too_long(length: int, longest: int) -> str:

@@ -1,0 +1,162 @@
+"""CSV: a header that names the columns, then a record a line."""
+
+import csv
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as arrow_csv
+
+from skerry.errors import RunError, SourceError
+from skerry.model.batch import empty, join
+from skerry.sources.file.casts import Column
+from skerry.sources.file.lane import find_columns, readable
+from skerry.sources.file.lines import Bools, Lines, unpacked
+from skerry.sources.file.text import Parsed, TextLane
+
+__all__ = ["CsvLane"]
+
+_BYTE_ORDER_MARK = "\ufeff"
+_LINE_FEED, _CARRIAGE_RETURN = b"\n\r"
+
+
+class CsvLane(TextLane):
+    """A CSV file. Fields may be quoted; a quote inside a quoted field is doubled; a record is one line.
+
+    Columns are found by the names in the header, and other columns are passed over; without a header
+    the fields are the declared columns, in their order. An empty field is NULL, a quoted empty one an
+    empty text. A line with too few or too many fields, a quote that is never closed, or a carriage
+    return inside is a dead letter, and does not touch its neighbours.
+    """
+
+    def check(self) -> None:
+        """Read the header."""
+        _ = self._layout
+
+    def body_start(self) -> int:
+        """The byte behind the header."""
+        return self._layout.body_start
+
+    def event_time_of(self, line: str) -> str | None:
+        """Find the field of the event time."""
+        place = self._layout.places[self._definition.schema.names.index(str(self._definition.event_time))]
+        fields = _fields(line, self._options.delimiter)
+        return fields[place] if len(fields) == self._layout.width else None
+
+    def parse(self, lines: Lines) -> Parsed:
+        """Take lines apart, rejecting those that would split in two or swallow the next."""
+        whole, split = lines.without(_inner_returns(lines), "carriage return inside the line")
+        records, unclosed = self._records(whole), list[pa.RecordBatch]()
+        if records.count != len(whole) or not self._closed(whole.text[-1:]).all():
+            whole, unclosed = whole.without(~self._closed(whole.text), "quote that is never closed")
+            records = self._records(whole)
+        if records.count != len(whole):
+            raise RunError(f"{self.name}: {len(whole)} lines gave {records.count} records")
+        odd = np.zeros(len(whole), np.bool_)
+        odd[list(records.odd)] = True
+        reasons = [f"has {fields} fields, expected {self._layout.width}" for fields in records.odd.values()]
+        fitting, misfits = whole.without(odd, reasons)
+        return Parsed(records.texts, fitting, split + unclosed + misfits)
+
+    def _records(self, lines: Lines) -> "_Records":
+        """Let Arrow find the fields; it skips lines with a wrong number of them, and says which."""
+        odd: dict[int, int] = {}
+
+        def skip(row: arrow_csv.InvalidRow) -> str:
+            odd[int(row.number or 0) - 1] = row.actual_columns
+            return "skip"
+
+        schema = pa.schema([(name, pa.string()) for name in self._definition.schema.names])
+        if not len(lines):
+            return _Records(empty(schema), odd)
+        data = unpacked(lines.text)[1].data
+        stored: Any = pa.BufferReader(pa.py_buffer(data))
+        table = arrow_csv.open_csv(stored, *self._arrow_options(data.nbytes, skip)).read_all()
+        texts = pa.table([table.column(str(place)) for place in self._layout.places], schema=schema)
+        return _Records(join(texts.to_batches(), schema), odd)
+
+    def _arrow_options(self, size: int, skip: Any) -> tuple[Any, Any, Any]:
+        """Have fields read as texts, in one piece and by one thread: only then are rows numbered."""
+        names = [str(place) for place in range(self._layout.width)]
+        wanted = sorted({str(place) for place in self._layout.places})
+        return (
+            arrow_csv.ReadOptions(use_threads=False, block_size=size + 1, column_names=names),
+            arrow_csv.ParseOptions(delimiter=self._options.delimiter, invalid_row_handler=skip),
+            arrow_csv.ConvertOptions(
+                check_utf8=False,
+                include_columns=wanted,
+                column_types=dict.fromkeys(wanted, pa.string()),
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+                null_values=[""],
+            ),
+        )
+
+    def _closed(self, lines: Column) -> Bools:
+        """Mark the lines that end outside quotes, by the grammar Arrow parses by."""
+        comma = f"\\x{ord(self._options.delimiter):02x}"
+        field = f'(?:"(?:[^"]|"")*"(?:[^"{comma}][^{comma}]*)?|[^"{comma}][^{comma}]*|)'
+        closed: Any = pc.match_substring_regex(lines, f"^{field}(?:{comma}{field})*$")
+        marks: Bools = closed.to_numpy(zero_copy_only=False)
+        return marks
+
+    @cached_property
+    def _layout(self) -> "_Layout":
+        """Read the header, or lay out the declared columns where there is none."""
+        schema = self._definition.schema
+        if not (self._options.header and self._file.size):
+            return _Layout(len(schema), list(range(len(schema))), 0)
+        with readable(self.name), open(self.name, "rb") as file:
+            line = file.readline(self._options.max_line_bytes + 2)
+        names = self._header(line)
+        return _Layout(len(names), find_columns(self.name, schema, names), len(line))
+
+    def _header(self, line: bytes) -> list[str]:
+        if len(line.removesuffix(b"\n")) > self._options.max_line_bytes:
+            raise SourceError(f"the header of {self.name} has more than {self._options.max_line_bytes} bytes")
+        try:
+            return _fields(line.decode().removeprefix(_BYTE_ORDER_MARK), self._options.delimiter)
+        except UnicodeDecodeError:
+            raise SourceError(f"the header of {self.name} is not valid UTF-8") from None
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """How many fields a record has, which of them are declared, and at which byte records begin."""
+
+    width: int
+    places: list[int]
+    body_start: int
+
+
+@dataclass(frozen=True)
+class _Records:
+    """Texts of the records that are right, and the wrong numbers of fields of the others, by record."""
+
+    texts: pa.RecordBatch
+    odd: dict[int, int]
+
+    @property
+    def count(self) -> int:
+        return self.texts.num_rows + len(self.odd)
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    """Take one line apart, none if that cannot be done."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        return []
+
+
+def _inner_returns(lines: Lines) -> Bools:
+    """Mark the lines with a carriage return that is not part of the line end: Arrow would split them there."""
+    bounds, data = unpacked(lines.text)
+    returns = np.flatnonzero(data == _CARRIAGE_RETURN)
+    inner = returns[data[returns + 1] != _LINE_FEED]
+    marked = np.zeros(len(lines), np.bool_)
+    marked[np.searchsorted(bounds, inner, side="right") - 1] = True
+    return marked

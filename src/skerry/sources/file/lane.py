@@ -1,0 +1,84 @@
+"""A file as a lane, whatever its format."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from skerry.catalog import Source
+from skerry.errors import SourceError
+from skerry.model.time import START_OF_TIME, Micros
+from skerry.sources.file.options import FileOptions
+from skerry.sources.source import Decoded, Lane
+
+__all__ = ["FileLane", "StoredFile", "find_columns", "readable"]
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file as it was when the source was opened: what is appended later is not read."""
+
+    path: str
+    size: int
+
+
+class FileLane(Lane):
+    """A file, cut into units. Planning asks for counts and times; reading decodes a unit."""
+
+    def __init__(self, file: StoredFile, definition: Source, options: FileOptions, block_bytes: int) -> None:
+        self.name = file.path
+        self._file, self._definition, self._options, self._block_bytes = file, definition, options, block_bytes
+
+    @abstractmethod
+    def check(self) -> None:
+        """Refuse a file that does not fit the declaration, before anything of it is read."""
+
+    @abstractmethod
+    def decode(self, unit: int) -> Decoded:
+        """Read a whole unit."""
+
+    def first(self, unit: int) -> Micros:
+        """The event time of a unit's first reading, or near it."""
+        return self._untimed(unit) if self._definition.event_time is None else self._ends(unit)[0]
+
+    def last(self, unit: int) -> Micros:
+        """The event time of a unit's last reading, or near it."""
+        return self._untimed(unit) if self._definition.event_time is None else self._ends(unit)[1]
+
+    @abstractmethod
+    def _ends(self, unit: int) -> tuple[Micros, Micros]:
+        """Say when a unit begins and ends."""
+
+    def _untimed(self, unit: int) -> Micros:
+        """Let units without a time come before all others, yet one after the other, so that a step holds a few."""
+        return Micros(START_OF_TIME + 1 + unit)
+
+
+def find_columns(path: str, declared: pa.Schema, found: Sequence[str]) -> list[int]:
+    """Say where a file has the declared columns: by name, or else by name whatever the case and spaces.
+
+    >>> find_columns("a.csv", pa.schema({"ts": pa.string(), "speed": pa.string()}), ["Speed", "lane", "ts"])
+    [2, 0]
+    """
+    return [_find_column(path, name, found) for name in declared.names]
+
+
+def _find_column(path: str, name: str, found: Sequence[str]) -> int:
+    alike = [place for place, other in enumerate(found) if other.strip().casefold() == name.strip().casefold()]
+    places = [place for place in alike if found[place] == name] or alike
+    if len(places) == 1:
+        return places[0]
+    told = "has no column" if not places else "has more than one column"
+    raise SourceError(f"{path} {told} {name!r}; it has {', '.join(found) or 'none'}")
+
+
+@contextmanager
+def readable(path: str) -> Iterator[None]:
+    """Turn what goes wrong with a file into an error that names it."""
+    try:
+        yield
+    except (OSError, pa.ArrowException) as problem:
+        told = getattr(problem, "strerror", None) or str(problem)
+        raise SourceError(f"cannot read {path}: {told}") from problem
