@@ -43,7 +43,9 @@ def make_files(folder: Path, files: int, rows: int) -> None:
     random = np.random.default_rng(7)
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(files):
-        moments = (np.arange(rows) + number * rows) * (1_000_000 // _ROWS_A_SECOND) + random.integers(0, 1_000_000, rows)
+        moments = (np.arange(rows) + number * rows) * (1_000_000 // _ROWS_A_SECOND) + random.integers(
+            0, 1_000_000, rows
+        )
         table = pa.table(
             {
                 "ts": pa.array(moments + 1_700_000_000_000_000, pa.timestamp("us")),
@@ -68,10 +70,8 @@ class Bench:
     def skerry(self, query: str, connector: str) -> tuple[float, int]:
         """Skerry's rate, and how many rows it gave."""
         database = connect()
-        database.execute(
-            f"CREATE SOURCE road (ts TIMESTAMP, segment INT, speed DOUBLE, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) "
-            f"WITH ({connector}); {QUERIES[query]}"
-        )
+        columns = "ts TIMESTAMP, segment INT, speed DOUBLE, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
+        database.execute(f"CREATE SOURCE road ({columns}) WITH ({connector}); {QUERIES[query]}")
         settings = Settings(master=self.spark.sparkContext.master, step_rows=self.files_a_batch * self.rows)
         with tempfile.TemporaryDirectory() as out:
             pipeline = database.pipeline(database.plans(), settings)

@@ -6,8 +6,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
-from sqlalchemy import Connection, create_engine
-from sqlalchemy import Column, Float, Integer, MetaData, String, Table, delete, insert, select
+from sqlalchemy import (
+    Column,
+    Connection,
+    Float,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    create_engine,
+    delete,
+    insert,
+    select,
+)
+from sqlalchemy.exc import DatabaseError, IntegrityError
 from sqlalchemy.pool import StaticPool
 
 from skerry.catalog.definitions import Sensor, Source, View
@@ -51,9 +63,13 @@ class Catalog:
 
     def __init__(self, url: str) -> None:
         memory = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}} if ":memory:" in url else {}
-        self._connection: Connection = create_engine(url, **memory).connect()
-        _metadata.create_all(self._connection)
-        self._connection.commit()
+        self._engine = create_engine(url, **memory)
+        try:
+            self._connection: Connection = self._engine.connect()
+            _metadata.create_all(self._connection)
+            self._connection.commit()
+        except DatabaseError as error:
+            raise CatalogError(f"cannot open the catalogue {url!r}: {error.orig}") from None
 
     @classmethod
     def in_memory(cls) -> "Catalog":
@@ -66,6 +82,11 @@ class Catalog:
         if not project.is_dir():
             raise CatalogError(f"there is no project folder {str(project)!r}")
         return cls(f"sqlite:///{project / 'skerry.db'}")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+        self._engine.dispose()
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
@@ -81,7 +102,11 @@ class Catalog:
         """Enter a source or a view; its name must be free."""
         kind = "view" if isinstance(made, View) else "source"
         definition = json.dumps(dict(made.options) if isinstance(made, View) else _written(made))
-        self._connection.execute(insert(_entries).values(name=made.name, kind=kind, definition=definition, text=made.text))
+        values = {"name": made.name, "kind": kind, "definition": definition, "text": made.text}
+        try:
+            self._connection.execute(insert(_entries).values(values))
+        except IntegrityError:
+            raise CatalogError(f"{made.name!r} exists already") from None
 
     def drop(self, name: str) -> None:
         """Strike an entry and the sensors that belong to it."""

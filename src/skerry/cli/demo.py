@@ -79,6 +79,9 @@ class _Board(Sink):
         if output in ("flow", "crawling") and rows.num_rows:
             setattr(self, f"_{output}", rows.slice(rows.num_rows - 1).to_pylist()[0])
 
+    def close(self) -> None:
+        """Nothing to finish."""
+
     def watch(self, total: Outcome) -> None:
         """Note how fast the pipeline is."""
         self._total = total
@@ -98,13 +101,22 @@ class _Board(Sink):
             table.add_column(heading, justify="left" if heading in ("", "window") else "right")
         for segment, row in sorted(self._road.items()):
             speed = float(row["speed"] or 0.0)  # type: ignore[arg-type]
-            table.add_row(str(segment), f"{row['window_start']:%H:%M:%S}", f"{speed:.1f}", str(row["vehicles"]), "█" * int(speed / 3))
+            table.add_row(
+                str(segment),
+                f"{row['window_start']:%H:%M:%S}",
+                f"{speed:.1f}",
+                str(row["vehicles"]),
+                "█" * int(speed / 3),
+            )
         return Group(Text(self._pace()), table, Text(self.last_words()))
 
     def last_words(self) -> str:
         """The newest answers of the other views."""
-        flow = f"{self._flow['vehicles']} vehicles in the minute to {self._flow['window_end']:%H:%M:%S}" if self._flow else "no minute yet"
-        slow = f"slowest seen last: {self._crawling['sensor']} lane {self._crawling['lane']} at {self._crawling['speed']:.0f} mph" if self._crawling else "nobody crawls"
+        flow, slow = "no minute has passed yet", "nobody crawls"
+        if self._flow:
+            flow = f"{self._flow['vehicles']} vehicles in the minute to {self._flow['window_end']:%H:%M:%S}"
+        if self._crawling:
+            slow = f"last seen crawling: {self._crawling['sensor']} at {self._crawling['speed']:.0f} mph"
         return f"{flow}; {slow}"
 
     def _pace(self) -> str:
@@ -114,4 +126,5 @@ class _Board(Sink):
         clock = show(Micros(max(self._total.newest.values(), default=0)))
         late = sum(tally.late for tally in self._total.tallies.values())
         rejected = sum(tally.rejected for tally in self._total.tallies.values())
-        return f"road time {clock}  {rows:,} readings, {rate:,.0f} a second, lag {lag:.1f} s, late {late}, rejected {rejected}"
+        taken = f"{rows:,} readings, {rate:,.0f} a second, lag {lag:.1f} s"
+        return f"road time {clock}  {taken}, late {late}, rejected {rejected}"

@@ -2,6 +2,7 @@
 
 import signal
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
@@ -44,7 +45,7 @@ def run(
 
 
 @contextmanager
-def interruptible():
+def interruptible() -> Iterator[Event]:
     """Turn Ctrl-C into a word to stop; a second one ends at once."""
     stopped = Event()
 

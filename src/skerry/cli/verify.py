@@ -42,7 +42,9 @@ def verify(
 
 def _report(output: str, spark: pa.Table, fjord: pa.Table) -> bool:
     equal = _sorted(spark).equals(_sorted(fjord))
-    typer.echo(f"{output}: {'equal' if equal else 'DIFFERENT'}, {spark.num_rows} rows on spark, {fjord.num_rows} on fjord")
+    typer.echo(
+        f"{output}: {'equal' if equal else 'DIFFERENT'}, {spark.num_rows} rows on spark, {fjord.num_rows} on fjord"
+    )
     return equal
 
 

@@ -13,6 +13,8 @@ from skerry.sources.source import REJECTS, Connector
 
 __all__ = ["Outcome", "Pipeline", "dead_letters", "never"]
 
+_DEAD_LETTERS = "dead_letters"
+
 
 def never() -> bool:
     """Say no: the answer of a run that nobody stops."""
@@ -21,7 +23,7 @@ def never() -> bool:
 
 def dead_letters(source: str) -> str:
     """The output that receives a source's rejected readings."""
-    return f"dead_letters/{source}"
+    return f"{_DEAD_LETTERS}/{source}"
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,14 @@ class Pipeline:
     """Sources that the runtime itself reads."""
 
     def __post_init__(self) -> None:
-        """An output has one writer."""
-        names = [view.name for view in self.views] + [dead_letters(source.name) for source in self.sources]
+        """An output has one writer: a view, or the late readings of one source."""
+        taken = {view.name: "is a view itself" for view in self.views}
         for view in self.views:
-            if view.late_to in names:
-                raise InputError(f"view {view.name!r} sends late readings to {view.late_to!r}, which is a view itself")
+            if view.name == _DEAD_LETTERS:
+                raise InputError(f"a view cannot be called {_DEAD_LETTERS!r}: rejected readings are kept there")
+            told = f"gets those of {view.source.name!r}"
+            if view.late_to and taken.setdefault(view.late_to, told) != told:
+                raise InputError(f"view {view.name!r} sends late readings to {view.late_to!r}, which {taken[view.late_to]}")
 
     @property
     def sources(self) -> tuple[Source, ...]:

@@ -76,7 +76,7 @@ class FjordRun:
             outcome = Outcome(batches=1)
             for split in replay.splits(position, following):
                 outcome = outcome.then(self._take(split))
-            self._newest |= outcome.newest
+            self._newest |= {name: max(self._newest[name], moment) for name, moment in outcome.newest.items()}
             self._tick(done=following["done"])
             position = following
             answers = self._answers()
@@ -94,7 +94,7 @@ class FjordRun:
             self._keep(dead_letters(split.source), decoded.rejects)
             for output in self._pipeline.late_outputs(split.source):
                 self._keep(output, late)
-        return Outcome({split.source: tally}, {split.source: gate.newest})
+        return Outcome({split.source: tally}, {split.source: split.reached(gate.newest)})
 
     def _feed(self, source: Source, accepted: pa.RecordBatch) -> None:
         for flow in self._flows:

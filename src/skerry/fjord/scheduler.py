@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import pyarrow as pa
+
 from skerry.fjord.queue import Queue, Rows
 from skerry.operators.operator import Operator
 
@@ -19,13 +21,16 @@ class Module:
         message = self._inbox.get()
         if message is None:
             return False
-        is_rows = isinstance(message, Rows)
-        made = self._operator.transition(message.batch) if is_rows else self._operator.advance(message.watermark)
-        if made.num_rows:
-            self._outbox.put(Rows(made))
-        if not is_rows:
+        if isinstance(message, Rows):
+            self._emit(self._operator.transition(message.batch))
+        else:
+            self._emit(self._operator.advance(message.watermark))
             self._outbox.put(message)
         return True
+
+    def _emit(self, made: pa.RecordBatch) -> None:
+        if made.num_rows:
+            self._outbox.put(Rows(made))
 
 
 class RoundRobin:

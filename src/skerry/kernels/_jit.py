@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from numba import njit
+import numpy as np
+from numba import config, njit
 
 __all__ = ["kernel"]
 
@@ -15,5 +16,8 @@ def kernel(function: Function) -> Function:
 
     Never with ``fastmath``: NaN means something here, and sums must not be reordered.
     """
+    if config.DISABLE_JIT:  # compiled integers wrap around in silence; let interpreted ones do so too
+        wrapping: Function = np.errstate(all="ignore")(function)
+        return wrapping
     compiled: Function = njit(cache=True, nogil=True)(function)
     return compiled

@@ -13,6 +13,7 @@ whether a NaN or an infinity was met.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ldexp
 
 import numpy as np
@@ -21,7 +22,7 @@ import numpy.typing as npt
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
 
-__all__ = ["Totals", "add_totals", "add_values", "as_doubles", "deviations", "halves", "squares"]
+__all__ = ["Totals", "add_totals", "add_values", "as_doubles", "as_fraction", "halves"]
 
 Doubles = npt.NDArray[np.float64]
 Int64s = npt.NDArray[np.int64]
@@ -74,20 +75,23 @@ def halves(totals: Totals) -> tuple[Doubles, Doubles]:
     return _round(totals.offsets, totals.words)  # type: ignore[no-any-return]
 
 
-def squares(values: Doubles) -> tuple[Doubles, Doubles]:
-    """The squares of values, exact, as what a double holds and what is left over."""
-    return _squares(values)  # type: ignore[no-any-return]
+def as_fraction(totals: Totals, row: int) -> Fraction:
+    """One finite total as it is, unrounded; slow.
 
-
-def deviations(sums: Totals, square_sums: Totals, counts: Int64s, *, sample: bool) -> Doubles:
-    """Standard deviations from exact sums; NaN stands for one that is not defined.
-
-    The difference of the two sums cancels, so it is taken in pairs of doubles (106 bits).
+    >>> total = add_values(np.array([0.5, 2.0**-60]), np.ones(2, bool), np.zeros(2, np.int64), 1)
+    >>> as_fraction(total, 0) == Fraction(1, 2) + Fraction(1, 2**60)
+    True
     """
-    return _deviations(*halves(sums), *halves(square_sums), counts, 1 if sample else 0)  # type: ignore[no-any-return]
+    head, *limbs = totals.words[totals.offsets[row] : totals.offsets[row + 1]].tolist()
+    whole = sum(limb << (32 * place) for place, limb in enumerate(limbs, head & 255))
+    return Fraction(whole, 2**1074)
 
 
 def _totals(base: int, limbs: npt.NDArray[np.int64], flags: Int64s) -> Totals:
+    """Leave out the limbs that hold nothing but a sign, lest totals grow whenever they are merged."""
+    while limbs.shape[1] > 1 and ((limbs[:, -1] == 0) | (limbs[:, -1] == -1)).all():
+        limbs[:, -2] += limbs[:, -1] << 32
+        limbs = limbs[:, :-1]
     words = np.column_stack([flags + base, limbs])
     return Totals(np.arange(words.shape[0] + 1, dtype=np.int64) * words.shape[1], words.reshape(-1))
 
@@ -155,6 +159,8 @@ def _carry(limbs):
 def _span_of_totals(offsets, words):
     low, high = 1 << 30, -1
     for row in range(offsets.size - 1):
+        if not words[offsets[row] + 1 : offsets[row + 1]].any():
+            continue
         base = words[offsets[row]] & 255
         low = min(low, base)
         high = max(high, base + offsets[row + 1] - offsets[row] - 1)
@@ -173,7 +179,8 @@ def _gather(offsets, words, numbers, count, base, width):
         flags[number] |= words[start] & ~255
         shift = (words[start] & 255) - base
         for place in range(offsets[row + 1] - start - 1):
-            limbs[number, shift + place] += words[start + 1 + place]
+            if words[start + 1 + place]:
+                limbs[number, shift + place] += words[start + 1 + place]
     _carry(limbs)
     return limbs, flags
 
@@ -266,49 +273,9 @@ def _compose(magnitude, top, base):
     rest = np.int64(significand & np.uint64(0x7FF))
     if rest > 0x400 or (rest == 0x400 and (sticky or kept & 1)):
         kept += 1
+    if kept >> 53:
+        kept >>= 1
+        exponent += 1
     if exponent - 52 - 1074 > 971:
         return np.inf
-    return ldexp(np.float64(kept), exponent - 52 - 1074)
-
-
-@kernel
-def _squares(values):
-    """Dekker's product of a value with itself."""
-    main = np.empty_like(values)
-    rest = np.empty_like(values)
-    for row in range(values.size):
-        value = values[row]
-        product = value * value
-        main[row] = product
-        rest[row] = 0.0
-        if np.isfinite(product) and abs(value) < 1e140:
-            split = 134217729.0 * value
-            high = split - (split - value)
-            low = value - high
-            rest[row] = ((high * high - product) + 2.0 * high * low) + low * low
-    return main, rest
-
-
-@kernel
-def _deviations(sum_high, sum_low, square_high, square_low, counts, lost):
-    found = np.full(counts.size, np.nan)
-    for row in range(counts.size):
-        count = counts[row]
-        if count <= lost or not np.isfinite(square_high[row]) or not np.isfinite(sum_high[row]):
-            continue
-        # sum^2 / count as a pair, from (high + low)^2 with the remainder of the division folded in.
-        product = sum_high[row] * sum_high[row]
-        split = 134217729.0 * sum_high[row]
-        high = split - (split - sum_high[row])
-        low = sum_high[row] - high
-        rest = ((high * high - product) + 2.0 * high * low) + low * low + 2.0 * sum_high[row] * sum_low[row]
-        quotient = product / count
-        split = 134217729.0 * quotient
-        high = split - (split - quotient)
-        low = quotient - high
-        back = quotient * count
-        back_rest = ((high * count - back) + low * count)
-        remainder = ((product - back) - back_rest + rest) / count
-        difference = (square_high[row] - quotient) + (square_low[row] - remainder)
-        found[row] = np.sqrt(max(difference, 0.0) / (count - lost))
-    return found
+    return ldexp(np.float64(kept), int(exponent - 52 - 1074))

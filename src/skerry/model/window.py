@@ -34,7 +34,9 @@ class Window:
         if self.size_us <= 0 or self.slide_us <= 0:
             raise InputError("a window's size and slide must be above zero, got", self.size_us, self.slide_us)
         if self.slide_us > self.size_us:
-            raise InputError("a window's slide must not exceed its size, got slide", self.slide_us, "size", self.size_us)
+            raise InputError(
+                "a window's slide must not exceed its size, got slide", self.slide_us, "size", self.size_us
+            )
         if self.size_us // self.pane_us > 100_000:
             raise InputError("a window may have at most 100000 panes, got", self.size_us // self.pane_us)
 

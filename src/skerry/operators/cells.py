@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skerry.kernels.exact import Totals, add_totals, add_values, squares
+from skerry.kernels.deviation import squares
+from skerry.kernels.exact import Totals, add_totals, add_values
 from skerry.kernels.fold import greatest, least
 from skerry.kernels.group import Groups
 from skerry.operators.grouping import group_rows, integers
@@ -83,7 +84,9 @@ class Total(Cell):
 
     @property
     def name(self) -> str:
-        """Total of the argument."""
+        """Total of the argument. A total of 64-bit integers and one of the doubles nearest to them differ."""
+        if self.argument_type == pa.int64():
+            return f"whole({self.argument})"
         return f"{'squares' if self.squared else 'total'}({self.argument})"
 
     @property
@@ -107,11 +110,11 @@ class Total(Cell):
 
     def _parts(self, values: pa.Array) -> list[np.ndarray]:
         """Doubles whose exact sum is the sum sought: a 64-bit integer takes two, and so does a square."""
-        if pa.types.is_integer(values.type) and not self.squared:
+        if self.argument_type == pa.int64():
             whole = integers(values)
             assert whole is not None
             return [(whole >> 32).astype(np.float64) * 2.0**32, (whole & 0xFFFFFFFF).astype(np.float64)]
-        doubles = pc.cast(values, pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
+        doubles = pc.cast(values, pa.float64(), safe=False).fill_null(0.0).to_numpy(zero_copy_only=False)
         return list(squares(doubles)) if self.squared else [doubles]
 
 
@@ -141,7 +144,7 @@ class Extreme(Cell):
         numbers = pc.cast(values, pa.float64()).fill_null(0.0).to_numpy() if floating else integers(values)
         valid = values.is_valid().to_numpy(zero_copy_only=False)
         found, any_ = (greatest if self.highest else least)(numbers, valid, groups.numbers, groups.count)
-        plain = pa.array(found, mask=~any_)
+        plain = pa.array(found + 0, mask=~any_)  # -0.0 equals 0.0, so the first to come must not show
         return plain.cast(pa.bool_()) if pa.types.is_boolean(values.type) else plain.cast(values.type)
 
     def merge(self, cells: pa.Array, groups: Groups) -> pa.Array:

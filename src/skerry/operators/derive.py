@@ -8,12 +8,15 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from skerry.model.batch import as_batch, empty
+from skerry.model.batch import as_batch, empty, join
 from skerry.operators.operator import Operator
 
 __all__ = ["Derive", "Expression", "evaluator"]
 
 _local = threading.local()
+
+_OF_A_ROW = (duckdb.DataError, duckdb.InvalidInputException, duckdb.NotImplementedException, duckdb.SyntaxException)
+"""What DuckDB raises for a value that an expression cannot take."""
 
 
 def evaluator() -> duckdb.DuckDBPyConnection:
@@ -21,6 +24,8 @@ def evaluator() -> duckdb.DuckDBPyConnection:
     if not hasattr(_local, "connection"):
         connection = duckdb.connect(config={"threads": 1, "enable_external_access": False})
         connection.execute("SET TimeZone = 'UTC'; SET integer_division = true; SET memory_limit = '2GB'")
+        # A subexpression that occurs twice would be computed once, before TRY could catch its error.
+        connection.execute("SET disabled_optimizers = 'common_subexpressions'")
         connection.execute("SET lock_configuration = true")
         _local.connection = connection
     found: duckdb.DuckDBPyConnection = _local.connection
@@ -75,8 +80,24 @@ class Derive(Operator):
             return self._picked(batch)
         try:
             return self._evaluated(batch, failing=False)
-        except (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException):
+        except _OF_A_ROW:
+            return self._forgiving(batch)
+
+    def _forgiving(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """NULL for what fails. TRY lets some errors pass: find the rows that raise them by halving."""
+        try:
             return self._evaluated(batch, failing=True)
+        except _OF_A_ROW:
+            if batch.num_rows == 1:
+                return self._part_by_part(batch)
+            middle = batch.num_rows // 2
+            return join([self._forgiving(half) for half in (batch.slice(0, middle), batch.slice(middle))], self.schema)
+
+    def _part_by_part(self, row: pa.RecordBatch) -> pa.RecordBatch:
+        """Each expression by itself over one row."""
+        if self._where and not _value(self._where, row)[0].as_py():
+            return empty(self.schema)
+        return pa.RecordBatch.from_arrays([_value(part, row) for _, part in self._columns], schema=self.schema)
 
     def _picked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         arrays = [batch.column(expression.column) for _, expression in self._columns]
@@ -100,3 +121,10 @@ class Derive(Operator):
         )
         where = f" WHERE {wrap.format(self._where.sql)}" if self._where else ""
         return f"SELECT {columns} FROM batch{where}"  # noqa: S608
+
+
+def _value(expression: Expression, row: pa.RecordBatch) -> pa.Array:
+    try:
+        return Derive([("value", expression)])._evaluated(row, failing=True).column(0)
+    except _OF_A_ROW:
+        return pa.nulls(1, expression.type)

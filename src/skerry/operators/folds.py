@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skerry.kernels.exact import as_doubles, deviations, halves
+from skerry.kernels.deviation import deviations
+from skerry.kernels.exact import as_doubles, halves
 from skerry.operators.cells import Cell, Count, Distinct, Extreme, Total, totals_of
 
 __all__ = ["FUNCTIONS", "Fold"]
@@ -50,7 +51,7 @@ class Fold:
         if self.function in ("sum", "avg"):
             return (Total(*column), counted)
         as_double = (self.argument, pa.float64())
-        return (Total(*column), Total(*as_double, squared=True), counted)
+        return (Total(*as_double), Total(*as_double, squared=True), counted)
 
     def finish(self, table: Mapping[str, pa.Array]) -> pa.Array:
         """The answers, a group each, from the remembered cells by name."""

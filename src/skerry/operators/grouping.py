@@ -10,9 +10,11 @@ import pyarrow.compute as pc
 from skerry.kernels.group import Groups, group
 from skerry.kernels.hash import UInt64s, hash_bytes, hash_integers, mix
 
-__all__ = ["buckets", "group_rows", "integers"]
+__all__ = ["buckets", "canonical", "group_rows", "integers"]
 
 Int64s = npt.NDArray[np.int64]
+
+_WIDEST = 2**62
 
 
 def group_rows(columns: Sequence[pa.Array], rows: int) -> Groups:
@@ -21,13 +23,14 @@ def group_rows(columns: Sequence[pa.Array], rows: int) -> Groups:
     >>> group_rows([pa.array([3, None, 3])], 3).numbers.tolist()
     [0, 1, 0]
     """
-    if not columns:
-        return Groups(np.zeros(rows, np.int64), np.zeros(min(rows, 1), np.int64))
-    found = _group_column(columns[0])
-    for column in columns[1:]:
-        other = _group_column(column)
-        found = group(found.numbers * other.count + other.numbers)
-    return found
+    codes, span = np.zeros(rows, np.int64), 1
+    for column in columns:
+        more, count = _codes(column)
+        if span > _WIDEST // count:
+            found = group(codes)
+            codes, span = found.numbers, found.count
+        codes, span = codes * count + more if span > 1 else more, span * count
+    return group(codes)
 
 
 def buckets(columns: Sequence[pa.Array], rows: int, count: int) -> Int64s:
@@ -36,6 +39,18 @@ def buckets(columns: Sequence[pa.Array], rows: int, count: int) -> Int64s:
     for column in columns:
         hashes = mix(hashes, _hash_column(column))
     return (hashes % np.uint64(count)).astype(np.int64)
+
+
+def canonical(column: pa.Array) -> pa.Array:
+    """Values that are equal as keys, spelled the same: -0.0 as 0.0, and one NaN for all.
+
+    >>> canonical(pa.array([-0.0])).to_pylist()
+    [0.0]
+    """
+    if not pa.types.is_floating(column.type):
+        return column
+    nan = pa.scalar(float("nan"), column.type)
+    return pc.if_else(pc.is_nan(column), nan, pc.add(column, pa.scalar(0.0, column.type)))
 
 
 def integers(column: pa.Array) -> Int64s | None:
@@ -55,16 +70,26 @@ def _filled(column: pa.Array) -> pa.Array:
     return column.fill_null(pa.scalar(0, pa.int64()).cast(column.type)) if column.null_count else column
 
 
-def _group_column(column: pa.Array) -> Groups:
-    codes = integers(column)
-    if codes is None:
-        codes = column.dictionary_encode().indices.fill_null(-1).to_numpy().astype(np.int64)
-        return group(codes)
-    found = group(codes)
+def _codes(column: pa.Array) -> tuple[Int64s, int]:
+    """Numbers from 0 that are equal where the values are, and a bound that they stay under; NULL has its own."""
+    values = integers(column)
+    if values is None:
+        dictionary = column.dictionary_encode()
+        return dictionary.indices.fill_null(-1).to_numpy().astype(np.int64) + 1, len(dictionary.dictionary) + 1
+    codes, count = _numbered(values)
     if not column.null_count:
-        return found
-    missing = column.is_null().to_numpy(zero_copy_only=False)
-    return group(np.where(missing, 0, found.numbers + 1))
+        return codes, count
+    return np.where(column.is_null().to_numpy(zero_copy_only=False), 0, codes + 1), count + 1
+
+
+def _numbered(values: Int64s) -> tuple[Int64s, int]:
+    if values.size == 0:
+        return values, 1
+    low, high = int(values.min()), int(values.max())
+    if high - low <= 4 * values.size:
+        return values - low, high - low + 1
+    found = group(values)
+    return found.numbers, found.count
 
 
 def _hash_column(column: pa.Array) -> UInt64s:

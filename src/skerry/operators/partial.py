@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
 import pyarrow as pa
 
 from skerry.kernels.group import Groups
@@ -10,7 +9,7 @@ from skerry.model.batch import empty
 from skerry.model.window import Window
 from skerry.operators.cells import Cell
 from skerry.operators.folds import Fold
-from skerry.operators.grouping import group_rows
+from skerry.operators.grouping import canonical, group_rows
 from skerry.operators.operator import Operator
 
 __all__ = ["PANE", "PartialAggregate", "cells_of", "partial_schema"]
@@ -49,18 +48,19 @@ class PartialAggregate(Operator):
         """Fold the batch."""
         if batch.num_rows == 0:
             return empty(self.schema)
-        moments = batch.column(self._time).cast(pa.int64()).to_numpy()
-        panes = pa.array(_panes(moments, self._window.pane_us))
+        times = batch.column(self._time)
+        if times.null_count:  # no time, no window
+            return self.transition(batch.filter(times.is_valid()))
+        # Numbers of panes, not their starts: close together, so that grouping can go by a table.
+        panes = pa.array(times.cast(pa.int64()).to_numpy() // self._window.pane_us)
         keys = [batch.column(key.name) for key in self._keys]
         groups = group_rows([panes, *keys], batch.num_rows)
         first = pa.array(groups.first)
         cells = [self._folded(cell, batch, groups) for cell in self._cells]
-        return pa.RecordBatch.from_arrays([panes.take(first), *(key.take(first) for key in keys), *cells], schema=self.schema)
+        starts = pa.array(panes.take(first).to_numpy() * self._window.pane_us)
+        heads = [starts, *(canonical(key.take(first)) for key in keys)]
+        return pa.RecordBatch.from_arrays([*heads, *cells], schema=self.schema)
 
     def _folded(self, cell: Cell, batch: pa.RecordBatch, groups: Groups) -> pa.Array:
         return cell.fold(None if cell.argument is None else batch.column(cell.argument), groups)
 
-
-def _panes(moments: np.ndarray, pane_us: int) -> np.ndarray:
-    """Round down to the pane's start; before the epoch too."""
-    return moments // pane_us * pane_us

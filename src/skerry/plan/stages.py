@@ -104,6 +104,8 @@ def _derivations(nodes: Sequence[Node]) -> list[Operator]:
     schema: pa.Schema | None = None
     for node in nodes:
         if isinstance(node, Select):
+            if where is not None:
+                links.append(Derive(_columns(node.schema), where))
             where, schema = node.predicate, node.schema
         elif isinstance(node, Project):
             links.append(Derive(node.columns, where))

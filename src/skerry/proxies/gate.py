@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from skerry.catalog import Source
+from skerry.kernels.lateness import late_in_order
 from skerry.model.batch import empty
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 
@@ -70,16 +71,17 @@ class Gate:
         if self._source.event_time is None or self._source.delay_us is None or not readings.num_rows:
             return readings, empty(readings.schema)
         moments = readings.column(self._source.event_time).cast(pa.int64()).to_numpy()
-        late = moments < self._met(moments) - self._source.delay_us
-        if not late.any():
+        late, count = self._late(moments, self._source.delay_us)
+        if not count:
             return readings, empty(readings.schema)
         return readings.filter(pa.array(~late)), readings.filter(pa.array(late))
 
-    def _met(self, moments: Int64s) -> Int64s | int:
-        """The newest event time that each reading meets; and remember the newest of all."""
-        if not self._ordered:
-            self.newest = Micros(max(self.newest, int(moments.max())))
-            return self._before
-        newest = np.maximum.accumulate(np.concatenate([[self.newest], moments]))
-        self.newest = Micros(int(newest[-1]))
-        return newest[:-1]
+    def _late(self, moments: Int64s, delay_us: int) -> tuple[npt.NDArray[np.bool_], int]:
+        """Mark the late ones, count them, and remember the newest moment of all."""
+        if self._ordered:
+            late, count, newest = late_in_order(moments, self.newest, delay_us)
+        else:
+            late = moments < self._before - delay_us
+            count, newest = int(late.sum()), max(self.newest, int(moments.max()))
+        self.newest = Micros(newest)
+        return late, count

@@ -2,11 +2,18 @@
 
 A file is written beside its place and moved there, so that a reader never sees half of one, and a
 batch that runs again replaces its own file.
+
+Where a format has no word for a value, its text stands: times as ``2026-01-01 00:00:00.000000``, spans as
+``25:00:00.000000``, and in JSON ``"NaN"`` and ``"Infinity"``. In csv nested values are JSON, and NULL is empty.
 """
 
 import json
+import math
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,6 +28,9 @@ from skerry.sinks.sink import Sink
 __all__ = ["FORMATS", "FileSink"]
 
 FORMATS = ("parquet", "csv", "jsonl")
+
+_PART = re.compile(rf"part-\d{{8,}}\.({'|'.join(FORMATS)})")
+_UNFINISHED = re.compile(rf"\.{_PART.pattern}\.tmp")
 
 
 class FileSink(Sink):
@@ -37,67 +47,119 @@ class FileSink(Sink):
         self._schemas = dict(outputs)
         for output in outputs:
             folder = self._directory / output
-            folder.mkdir(parents=True, exist_ok=True)
-            for part in [] if resume else _parts(folder):
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise OptionError(f"cannot write answers to {str(folder)!r}: {error.strerror}") from None
+            for part in _named(folder, _UNFINISHED) + ([] if resume else _named(folder, _PART)):
                 part.unlink()
 
     def write(self, output: str, number: int, rows: pa.RecordBatch) -> None:
         """Write one batch's file; without rows, make sure there is none."""
-        place = self._directory / output / f"part-{number:08d}.{self._format}"
-        if rows.num_rows == 0:
+        places = {format_: self._directory / output / f"part-{number:08d}.{format_}" for format_ in FORMATS}
+        if rows.num_rows:
+            self._write(places.pop(self._format), rows)
+        for place in places.values():  # of a run in another format that went so far
             place.unlink(missing_ok=True)
-            return
-        self._write(place, rows)
 
     def close(self) -> None:
         """Leave an output without answers with one empty file, so that its columns can be read."""
         for output, schema in self._schemas.items():
-            if not any(_parts(self._directory / output)):
+            if not _named(self._directory / output, _PART):
                 self._write(self._directory / output / f"part-{0:08d}.{self._format}", empty(schema))
 
     def _write(self, place: Path, rows: pa.RecordBatch) -> None:
         beside = place.with_name(f".{place.name}.tmp")
-        _WRITERS[self._format](beside, pa.Table.from_batches([rows]))
+        try:
+            _WRITERS[self._format](beside, pa.Table.from_batches([rows]))
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
         os.replace(beside, place)
 
 
-def _parts(folder: Path) -> list[Path]:
-    return sorted(part for part in folder.glob("part-*") if part.suffix[1:] in FORMATS)
+def _named(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
+    return sorted(place for place in folder.iterdir() if pattern.fullmatch(place.name))
 
 
 def _write_parquet(place: Path, table: pa.Table) -> None:
-    pyarrow.parquet.write_table(table, place)
+    pyarrow.parquet.write_table(_columns_as(_stored, table), place)
 
 
 def _write_csv(place: Path, table: pa.Table) -> None:
-    columns = [_as_csv(table.column(name).combine_chunks()) for name in table.column_names]
-    pyarrow.csv.write_csv(pa.table(columns, table.column_names), place)
+    if table.num_columns == 1 and table.column(0).null_count:  # an empty line is no row to most readers
+        text = _as_csv(table.column(0).combine_chunks()).cast(pa.string())
+        table = pa.table([text.fill_null("")], table.column_names)
+    pyarrow.csv.write_csv(_columns_as(_as_csv, table), place)
 
 
 def _write_jsonl(place: Path, table: pa.Table) -> None:
     with place.open("w", encoding="utf-8") as file:
-        for row in pa.table([_as_text(table.column(n).combine_chunks()) for n in table.column_names], table.column_names).to_pylist():
-            file.write(json.dumps(row, ensure_ascii=False, default=_plain) + "\n")
+        for row in _columns_as(_as_text, table).to_pylist():
+            file.write(json.dumps(_plain(row), ensure_ascii=False) + "\n")
 
 
 _WRITERS = {"parquet": _write_parquet, "csv": _write_csv, "jsonl": _write_jsonl}
 
 
+def _columns_as(form: Callable[[pa.Array], pa.Array], table: pa.Table) -> pa.Table:
+    return pa.table([form(column.combine_chunks()) for column in table.columns], table.column_names)
+
+
+def _stored(column: pa.Array) -> pa.Array:
+    """Parquet has spans of a fixed length alone."""
+    if pa.types.is_interval(column.type):
+        return pa.array([None if span is None else _fixed(span) for span in column.to_pylist()], pa.duration("us"))
+    return column
+
+
 def _as_csv(column: pa.Array) -> pa.Array:
     if pa.types.is_nested(column.type):
-        return pa.array([None if v is None else json.dumps(v, ensure_ascii=False, default=_plain) for v in column.to_pylist()], pa.string())
+        values = column.to_pylist()
+        texts = [None if value is None else json.dumps(_plain(value), ensure_ascii=False) for value in values]
+        return pa.array(texts, pa.string())
     return _as_text(column)
 
 
 def _as_text(column: pa.Array) -> pa.Array:
-    """Timestamps with all six digits; whole decimals as integers' text in csv."""
+    """Times with all six digits, and spans, as texts; all other columns as they are."""
     if pa.types.is_timestamp(column.type):
         return pc.strftime(column.cast(pa.timestamp("us")), format="%Y-%m-%d %H:%M:%S")
-    if pa.types.is_interval(column.type):
-        return pa.array([None if v is None else str(v) for v in column.to_pylist()], pa.string())
+    if pa.types.is_interval(column.type) or pa.types.is_duration(column.type):
+        return pa.array([_plain(span) for span in column.to_pylist()], pa.string())
     return column
 
 
 def _plain(value: object) -> object:
-    """What JSON has no word for: a whole decimal is a number, the rest is its text."""
-    return int(str(value)) if str(value).lstrip("-").isdigit() else str(value)
+    """A value as JSON knows it: a whole decimal is a number, what JSON has no word for is its text."""
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, datetime):
+        return value.isoformat(" ", "microseconds")
+    if isinstance(value, timedelta | pa.MonthDayNano):
+        return _span(_fixed(value))
+    if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
+        return int(value)
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _fixed(span: timedelta | pa.MonthDayNano) -> timedelta:
+    """A span of fixed length; a month has thirty days here."""
+    if isinstance(span, timedelta):
+        return span
+    return timedelta(days=30 * span.months + span.days, microseconds=span.nanoseconds // 1000)
+
+
+def _span(span: timedelta) -> str:
+    """Spell a span as SQL reads it, in hours however many.
+
+    >>> _span(timedelta(days=1, hours=1)), _span(timedelta(seconds=-1.5))
+    ('25:00:00.000000', '-00:00:01.500000')
+    """
+    seconds, micros = divmod(abs(span) // timedelta(microseconds=1), 1_000_000)
+    sign = "-" if span < timedelta() else ""
+    return f"{sign}{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}.{micros:06d}"

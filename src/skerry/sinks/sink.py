@@ -19,6 +19,7 @@ class Sink(ABC):
     def write(self, output: str, number: int, rows: pa.RecordBatch) -> None:
         """Take an output's rows of one batch."""
 
+    @abstractmethod
     def close(self) -> None:
         """All batches are written."""
 
@@ -37,6 +38,9 @@ class MemorySink(Sink):
     def write(self, output: str, number: int, rows: pa.RecordBatch) -> None:
         """Keep the rows under their batch."""
         self._rows.setdefault(output, {})[number] = rows
+
+    def close(self) -> None:
+        """Nothing to finish."""
 
     def outputs(self) -> list[str]:
         """All outputs, with rows or without."""

@@ -19,7 +19,7 @@ from skerry.sources.source import Connector, Lane, Split
 __all__ = ["Position", "Replay"]
 
 Position = dict[str, Any]
-"""``{"step": n, "done": bool, "lanes": {source: {"passed": k, "open": {lane index: [unit, cut]}}}}``"""
+"""``{"step": n, "done": bool, "until": {source: moment}, "lanes": {source: {"passed": k, "open": {lane index: [unit, cut]}}}}``"""
 
 
 class _Cursor:
@@ -58,7 +58,8 @@ class Replay:
 
     def start(self) -> Position:
         """The position before the first reading."""
-        return {"step": 0, "done": False, "lanes": {name: {"passed": 0, "open": {}} for name in self._lanes}}
+        lanes = {name: {"passed": 0, "open": {}} for name in self._lanes}
+        return {"step": 0, "done": False, "until": {}, "lanes": lanes}
 
     def next(self, position: Position) -> Position:
         """The position one step on, or the same one if there is nothing new."""
@@ -67,15 +68,15 @@ class Replay:
         self._resume(everyone)
         moment, come = self._horizon(everyone), self._come()
         alone = len([cursor for cursor in everyone if not cursor.spent]) == 1
+        until = {name: min(moment, come) if self._connectors[name].live else moment for name in cursors}
         for name, found in cursors.items():
-            until = min(moment, come) if self._connectors[name].live else moment
             for cursor in found:
-                cursor.move_to(until, cuts=not alone)
+                cursor.move_to(until[name], cuts=not alone)
         lanes = {name: self._record(name, position["lanes"][name]["passed"], found) for name, found in cursors.items()}
         done = not self._any_live() and all(cursor.spent for cursor in everyone)
         if lanes == position["lanes"] and done == position["done"]:
             return position
-        return {"step": position["step"] + 1, "done": done, "lanes": lanes}
+        return {"step": position["step"] + 1, "done": done, "until": until, "lanes": lanes}
 
     def splits(self, start: Position, end: Position) -> list[Split]:
         """What lies between two positions, a split a lane."""
@@ -83,8 +84,13 @@ class Replay:
         for name in self._lanes:
             before = self._cursors(name, start["lanes"][name])
             after = self._cursors(name, end["lanes"][name], since=start["lanes"][name]["passed"])
-            found += [split for pair in zip(before, after, strict=True) if (split := _between(name, *pair))]
+            horizon = end["until"].get(name) if self._several(name, before) else None
+            found += [split for pair in zip(before, after, strict=True) if (split := _between(name, *pair, horizon))]
         return found
+
+    def _several(self, name: str, cursors: Sequence[_Cursor]) -> bool:
+        """Whether a source has more than one lane under way; a live one's may go on at any time."""
+        return len([cursor for cursor in cursors if self._connectors[name].live or not cursor.spent]) > 1
 
     def _any_live(self) -> bool:
         return any(connector.live for connector in self._connectors.values())
@@ -140,11 +146,11 @@ class Replay:
         return END_OF_TIME if not self._any_live() else moment
 
 
-def _between(source: str, start: _Cursor, end: _Cursor) -> Split | None:
+def _between(source: str, start: _Cursor, end: _Cursor, horizon: Micros | None) -> Split | None:
     if (start.unit, start.cut) == (end.unit, end.cut):
         return None
     stop = end.unit if end.cut is None else end.unit + 1
     weight = sum(start.lane.weight(unit) for unit in range(start.unit, stop))
     after = None if start.cut is None else Micros(start.cut)
     until = None if end.cut is None else Micros(end.cut)
-    return Split(source, start.lane.name, start.unit, stop, after, until, weight)
+    return Split(source, start.lane.name, start.unit, stop, after, until, weight, horizon)

@@ -30,6 +30,8 @@ class Split:
     A row *arrives* at the greatest event time of its unit up to and including itself. Of the first
     unit only rows that arrive after ``after`` are read, of the last only those that arrive until
     ``until``: what one split leaves of a unit, the next one takes.
+
+    ``horizon`` is how far the other lanes of the source come with the same step, None if there are none.
     """
 
     source: str
@@ -39,6 +41,15 @@ class Split:
     after: Micros | None = None
     until: Micros | None = None
     weight: int = 0
+    horizon: Micros | None = None
+
+    def reached(self, newest: Micros) -> Micros:
+        """How far the source has come, if ``newest`` was met here: no further than all of its lanes.
+
+        A unit ends with its last reading, but an earlier one may be newer. Were that to count at once,
+        readings of other lanes would be late that are within the delay.
+        """
+        return newest if self.horizon is None else min(newest, self.horizon)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,9 @@ __all__ = ["Deliver"]
 class Deliver:
     """The end of the pipeline, on the driver."""
 
-    def __init__(self, pipeline: Pipeline, sink: Sink, progress: Progress, watch: Callable[[Outcome], None] | None) -> None:
+    def __init__(
+        self, pipeline: Pipeline, sink: Sink, progress: Progress, watch: Callable[[Outcome], None] | None
+    ) -> None:
         self._outputs, self._sink, self._progress, self._watch = pipeline.outputs(), sink, progress, watch
 
     def __call__(self, frame: DataFrame, batch: int) -> None:

@@ -67,7 +67,9 @@ def _declared(frame: DataFrame, source: Source) -> DataFrame:
     missing = [name for name in source.schema.names if name not in frame.columns]
     if missing:
         raise SourceError(f"source {source.name!r} has no column {missing[0]!r}; it has {', '.join(frame.columns)}")
-    return frame.select([F.col(f"`{field.name}`").try_cast(_spark_type(field.type)).alias(field.name) for field in source.schema])
+    return frame.select(
+        [F.col(f"`{field.name}`").try_cast(_spark_type(field.type)).alias(field.name) for field in source.schema]
+    )
 
 
 def _spark_type(type_: pa.DataType) -> str:
@@ -86,6 +88,7 @@ def _routing(
         for batch in batches:
             readings, rejects = _timed(batch.cast(source.schema), source)
             router.admit(source, gate, readings, rejects)
+        router.learn(source.name, gate.newest)
         yield to_batch(router.envelopes(done=False))
 
     return route
@@ -98,5 +101,7 @@ def _timed(readings: pa.RecordBatch, source: Source) -> tuple[pa.RecordBatch, pa
     timeless = readings.column(source.event_time).is_null()
     rows = readings.filter(timeless).to_pylist()
     reason = f"{source.event_time} is missing"
-    rejects = pa.RecordBatch.from_pylist([{"reason": reason, "reading": str(row), "place": source.name} for row in rows], REJECTS)
+    rejects = pa.RecordBatch.from_pylist(
+        [{"reason": reason, "reading": str(row), "place": source.name} for row in rows], REJECTS
+    )
     return readings.filter(pc.invert(timeless)), rejects

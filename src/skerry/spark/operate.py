@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.sql import Row
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from skerry.fjord.pipeline import Pipeline
 from skerry.model.batch import join, pack, unpack
@@ -50,7 +50,7 @@ class Operate(StatefulProcessor):
         """Open the state: panes by name."""
         self._panes = handle.getMapState("panes", "pane STRING", "blob BINARY")
 
-    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Row]:
         """Work on one bucket's envelopes."""
         group, bucket = key
         if group == DIRECT:

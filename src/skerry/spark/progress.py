@@ -72,5 +72,3 @@ class Progress:
 def _read(told: dict[str, dict[str, dict[str, int]]]) -> Outcome:
     tallies = {source: Tally(**tally) for source, tally in told["tallies"].items()}
     return Outcome(tallies, told["newest"], told["answers"], told["batches"])  # type: ignore[arg-type]
-
-

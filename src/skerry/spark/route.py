@@ -19,8 +19,8 @@ from skerry.operators.grouping import buckets
 from skerry.operators.operator import Operator
 from skerry.plan.stages import Stages
 from skerry.proxies.gate import Gate, Tally
-from skerry.spark.envelope import DIRECT, TALLY, Envelope
 from skerry.sources.source import Split
+from skerry.spark.envelope import DIRECT, TALLY, Envelope
 
 __all__ = ["Router", "live_buckets"]
 
@@ -50,6 +50,7 @@ class Router:
         gate = self.gate(connector.definition)
         for decoded in connector.read(split):
             self.admit(connector.definition, gate, decoded.readings, decoded.rejects)
+        self.learn(split.source, split.reached(gate.newest))
 
     def gate(self, source: Source, *, ordered: bool = True) -> Gate:
         """A gate for a split, standing where the batches before have left it."""
@@ -59,12 +60,16 @@ class Router:
         """Pass decoded readings through the gate and on to the views."""
         accepted, late = gate.admit(readings)
         tally = Tally(accepted.num_rows, late.num_rows, rejects.num_rows)
-        self._outcome = self._outcome.then(Outcome({source.name: tally}, {source.name: gate.newest}))
+        self._outcome = self._outcome.then(Outcome({source.name: tally}))
         self._keep(dead_letters(source.name), rejects)
         for output in self._pipeline.late_outputs(source.name):
             self._keep(output, late)
         for number, view in self._pipeline.readers(source.name):
             self._run(number, view, accepted)
+
+    def learn(self, source: str, newest: Micros) -> None:
+        """Note how far a source has come with what was admitted."""
+        self._outcome = self._outcome.then(Outcome(newest={source: newest}))
 
     def envelopes(self, *, done: bool) -> Iterator[Envelope]:
         """All that the task has to send. ``done`` says that the whole input is used up."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 
 from skerry import errors
 from skerry.errors import RunError, SkerryError
@@ -30,7 +30,9 @@ __all__ = ["SparkRun"]
 class SparkRun:
     """One streaming query for all views of a pipeline."""
 
-    def __init__(self, pipeline: Pipeline, sink: Sink, *, master: str, checkpoint: Path | None = None, script: str = "") -> None:
+    def __init__(
+        self, pipeline: Pipeline, sink: Sink, *, master: str, checkpoint: Path | None = None, script: str = ""
+    ) -> None:
         self._pipeline, self._sink = pipeline, sink
         self.batch_seconds: list[float] = []
         """How long the last batches took, for those who measure."""
@@ -71,7 +73,9 @@ class SparkRun:
         if any(view.stateful for view in self._pipeline.views):
             operate = Operate(self._pipeline, self._checkpoint.run)
             frame = frame.groupBy("grp", "bucket").transformWithState(operate, SPARK_SCHEMA, "Append", "None")
-        writer = frame.writeStream.foreachBatch(deliver).option("checkpointLocation", str(self._checkpoint.folder / "spark"))
+        writer = frame.writeStream.foreachBatch(deliver).option(
+            "checkpointLocation", str(self._checkpoint.folder / "spark")
+        )
         if not self._live:
             writer = writer.trigger(availableNow=True)
         return writer.start()

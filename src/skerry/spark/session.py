@@ -6,10 +6,12 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 from pyspark.sql import SparkSession
 
 from skerry.errors import RunError
+from skerry.kernels.warmth import warm
 from skerry.spark.java import find_java
 
 __all__ = ["session"]
@@ -44,8 +46,13 @@ def session(master: str, extra: Mapping[str, str] | None = None) -> SparkSession
     builder = SparkSession.builder.appName("skerry").master(master)
     for name, value in {**_SETTINGS, **_sized(master), **(extra or {})}.items():
         builder = builder.config(name, value)
+    # While the JVM starts there is a core to spare for the kernels.
+    warming = Thread(target=warm)
+    warming.start()
     with _own_log():
-        return builder.getOrCreate()
+        started = builder.getOrCreate()
+    warming.join()
+    return started
 
 
 def _sized(master: str) -> dict[str, str]:

@@ -43,16 +43,16 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_planner": None}
 
-    def initialOffset(self) -> Position:  # noqa: N802
+    def initialOffset(self) -> Position:
         return self._replay().start()
 
-    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+    def prepareForTriggerAvailableNow(self) -> None:
         """A bounded source knows its own end."""
 
-    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+    def getDefaultReadLimit(self) -> ReadLimit:
         return ReadAllAvailable()
 
-    def latestOffset(self, start: Position, limit: ReadLimit) -> Position:  # noqa: N802
+    def latestOffset(self, start: Position, limit: ReadLimit) -> Position:
         following = self._replay().next(start)
         if not self._pipeline.foreign:
             return following
@@ -100,7 +100,7 @@ def data_source(pipeline: Pipeline, bucket_count: int, tasks: int, *, finish: bo
         def schema(self) -> str:
             return SPARK_SCHEMA
 
-        def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        def streamReader(self, schema: StructType) -> DataSourceStreamReader:
             return _Reader(pipeline, bucket_count, tasks, finish=finish)
 
     return SkerrySource

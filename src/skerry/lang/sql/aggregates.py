@@ -1,5 +1,7 @@
 """GROUP BY: which parts of a SELECT are keys, which are folds, and what is computed from them."""
 
+import re
+
 import pyarrow as pa
 from sqlglot import exp
 
@@ -7,10 +9,12 @@ from skerry.errors import SqlError, UnknownColumn
 from skerry.lang.sql.declare import identifier
 from skerry.lang.sql.reading import place_of
 from skerry.lang.sql.scalar import Scope, scalar
+from skerry.model.types import SQL_TYPES, sql_name
 from skerry.model.window import Window
 from skerry.operators.aggregate import WINDOW_END, WINDOW_START
 from skerry.operators.derive import Expression
 from skerry.operators.folds import FUNCTIONS, Fold
+from skerry.operators.partial import PANE
 from skerry.plan.nodes import Aggregate, Node, Project
 
 __all__ = ["AggregateBinder"]
@@ -26,6 +30,7 @@ _FUNCTIONS: dict[type[exp.Expression], str] = {
     exp.Sum: "sum",
 }
 _NUMERIC = ("avg", "sum", "stddev_pop", "stddev_samp")
+_COMPARABLE = frozenset({*SQL_TYPES.values(), pa.int8()})
 _TIME = "_time"
 
 
@@ -49,6 +54,7 @@ class AggregateBinder:
     def aggregate(self, node: Node, window: Window, time: str) -> Aggregate:
         """The aggregate over ``node``."""
         bound = {name: scalar(tree, self._scope) for name, tree in (self._keys | self._arguments).items()}
+        self._check_keys(bound)
         moment = Expression.of(time, self._scope.schema.field(time).type)
         below = Project(node, ((_TIME, moment), *bound.items()))
         folds = tuple(self._fold(name, bound) for name in self._calls)
@@ -61,26 +67,39 @@ class AggregateBinder:
 
     def _replaced(self, node: exp.Expression) -> exp.Expression:
         name = self._name_of(node)
-        return exp.column(name, table="", quoted=True) if name else node
+        if name is None:
+            return node
+        column = exp.column(name, quoted=True)
+        place = next((part.meta for part in node.walk() if "line" in part.meta), {})
+        column.meta.update(place)
+        return column
 
     def _name_of(self, node: exp.Expression) -> str | None:
         """The column below which a node was computed, if it was."""
-        if isinstance(node, exp.Filter | exp.AggFunc):
-            key = _fingerprint(node)
-            return next((name for name, (_, _, tree) in self._calls.items() if _fingerprint(tree) == key), None)
         key = self._resolved(node)
+        if isinstance(node, exp.Filter | exp.AggFunc):
+            return next((name for name, (_, _, tree) in self._calls.items() if self._resolved(tree) == key), None)
         return next((name for name, tree in self._keys.items() if self._resolved(tree) == key), None)
 
     def _resolved(self, node: exp.Expression) -> str:
         """A text that two spellings of one expression share."""
-        bare = node.unnest().copy()
-        return str(bare.transform(lambda part: exp.column(identifier(part), quoted=True) if isinstance(part, exp.Column) else part).sql())
+        return str(node.unnest().copy().transform(self._spelled).sql("risingwave"))
+
+    def _spelled(self, node: exp.Expression) -> exp.Expression:
+        if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
+            return node
+        self._scope.check_table(node)
+        if identifier(node) in (WINDOW_START, WINDOW_END):
+            return exp.column(identifier(node), quoted=True)
+        return exp.column(self._scope.find(node), quoted=True)
 
     def _collect_keys(self) -> None:
         group = self._tree.args.get("group")
         if group and any(group.args.get(kind) for kind in ("cube", "rollup", "grouping_sets", "all", "totals")):
             raise SqlError("GROUP BY takes a list of expressions", place_of(group))
         for part in group.expressions if group else []:
+            if isinstance(part, exp.Cube | exp.Rollup | exp.GroupingSets):
+                raise SqlError("GROUP BY takes a list of expressions", place_of(part))
             tree = self._meant(part)
             if isinstance(tree, exp.Column) and identifier(tree) in (WINDOW_START, WINDOW_END):
                 continue
@@ -89,8 +108,16 @@ class AggregateBinder:
             self._keys.setdefault(self._key_name(tree), tree)
 
     def _key_name(self, tree: exp.Expression) -> str:
-        name = identifier(tree) if isinstance(tree, exp.Column) else f"_key{len(self._keys)}"
-        return name if name not in (_TIME, WINDOW_START, WINDOW_END) else f"_key{len(self._keys)}"
+        """The column's own name where it cannot be taken for one of ours."""
+        name = self._scope.find(tree) if isinstance(tree, exp.Column) and not tree.find(exp.Star) else ""
+        own = re.fullmatch("[a-z][a-z0-9_]*", name) and name not in (PANE, WINDOW_START, WINDOW_END)
+        return name if own else f"_key{len(self._keys)}"
+
+    def _check_keys(self, bound: dict[str, Expression]) -> None:
+        for name, tree in self._keys.items():
+            type_ = bound[name].type
+            if type_ not in _COMPARABLE and not pa.types.is_date32(type_) and not pa.types.is_decimal128(type_):
+                raise SqlError(f"GROUP BY cannot compare {sql_name(type_)}; cast it", place_of(tree))
 
     def _meant(self, part: exp.Expression) -> exp.Expression:
         """What a part of GROUP BY stands for: a place in the SELECT list, one of its aliases, or itself."""
@@ -110,7 +137,7 @@ class AggregateBinder:
             whole = node.parent if isinstance(node.parent, exp.Filter) else node
             if node.find_ancestor(exp.AggFunc):
                 raise SqlError("an aggregate cannot hold another", place_of(node))
-            if any(_fingerprint(whole) == _fingerprint(tree) for _, _, tree in self._calls.values()):
+            if self._name_of(whole):
                 continue
             function, argument = self._call(node, whole)
             name = None
@@ -127,12 +154,16 @@ class AggregateBinder:
         if function is None:
             known = ", ".join(name.upper() for name in FUNCTIONS if name != "count_distinct")
             raise SqlError(f"the aggregate {node.sql_name()} is not available; known are {known}", place_of(whole))
+        if node.args.get("expressions"):
+            raise SqlError(f"{node.sql_name()} has one argument", place_of(whole))
         argument: exp.Expression | None = node.this
         if isinstance(argument, exp.Distinct):
             if function != "count" or len(argument.expressions) != 1:
                 raise SqlError("DISTINCT is available in COUNT(DISTINCT column) alone", place_of(whole))
             function, argument = "count_distinct", argument.expressions[0]
         if isinstance(argument, exp.Star) or argument is None:
+            if function != "count":
+                raise SqlError(f"{node.sql_name()} needs a column", place_of(whole))
             argument = None
         if isinstance(whole, exp.Filter):
             kept = argument if argument is not None else exp.Literal.number(1)
@@ -143,9 +174,11 @@ class AggregateBinder:
         function, argument, tree = self._calls[name]
         type_ = bound[argument].type if argument else None
         if function in _NUMERIC and not (pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)):
-            raise SqlError(f"{function.upper()} needs a number, got {type_}", place_of(tree))
+            raise SqlError(f"{function.upper()} needs a number, got {sql_name(type_)}", place_of(tree))
         if type_ is not None and pa.types.is_decimal(type_):
             raise SqlError(f"{function.upper()} of a DECIMAL is not available; cast it to DOUBLE", place_of(tree))
+        if type_ is not None and function != "count" and type_ not in _COMPARABLE:
+            raise SqlError(f"{function.upper()} of {sql_name(type_)} is not available; cast it", place_of(tree))
         return Fold(function, argument, type_, name)
 
 
@@ -164,7 +197,3 @@ class _GroupScope(Scope):
             self._below.find(column)
             told = f"column {column.name!r} must stand in GROUP BY or inside an aggregate"
             raise SqlError(told, place_of(column)) from None
-
-
-def _fingerprint(node: exp.Expression) -> str:
-    return str(node.sql("risingwave", normalize=True)).lower()

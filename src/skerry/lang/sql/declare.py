@@ -1,18 +1,20 @@
 """CREATE SOURCE and CREATE TABLE."""
 
+import re
 from collections.abc import Mapping
 
 import pyarrow as pa
 from sqlglot import exp
 
 from skerry.catalog import Source
-from skerry.errors import OptionError, SqlError, UnknownColumn
+from skerry.errors import OptionError, Place, SqlError, UnknownColumn
 from skerry.lang.sql.reading import Statement, place_of
 from skerry.model.time import MICROS, Micros
 from skerry.model.types import SQL_TYPES, TIMESTAMP, sql_name
 
-__all__ = ["check_options", "declared_source", "identifier", "interval", "options_of"]
+__all__ = ["check_name", "check_options", "declared_source", "identifier", "interval", "options_of"]
 
+_LONGEST_US = 2**60
 _SYNONYMS = {"TEXT": "VARCHAR", "CHAR": "VARCHAR", "REAL": "FLOAT", "TINYINT": "SMALLINT"}
 
 
@@ -22,13 +24,23 @@ def identifier(node: exp.Expression) -> str:
     return str(named.name if named.args.get("quoted") else named.name.lower())
 
 
+def check_name(name: str, place: Place | None = None) -> str:
+    """A name that can be a folder's, since answers are written under it."""
+    if not re.fullmatch(r"\w[\w .-]*", name):
+        raise SqlError(f"{name!r} cannot be a name; it holds more than letters, digits, blanks and _ . -", place)
+    return name
+
+
 def declared_source(statement: Statement) -> Source:
     """What a CREATE SOURCE or CREATE TABLE declares."""
     tree = statement.tree
     assert isinstance(tree, exp.Create)
     if not isinstance(tree.this, exp.Schema):
         raise SqlError(f"{tree.kind} {tree.this.name!r} needs its columns: CREATE {tree.kind} name (column TYPE, ...)", place_of(tree))
-    schema = pa.schema([_field(part) for part in tree.this.expressions if isinstance(part, exp.ColumnDef)])
+    if tree.expression:
+        raise SqlError(f"CREATE {tree.kind} takes no query; write CREATE MATERIALIZED VIEW", place_of(tree))
+    parts = [part for part in tree.this.expressions if not isinstance(part, exp.WatermarkColumnConstraint)]
+    schema = pa.schema([_field(part) for part in parts])
     _check_names(schema, tree)
     event_time, delay_us = _watermark(tree.this, schema)
     options = options_of(tree)
@@ -36,7 +48,10 @@ def declared_source(statement: Statement) -> Source:
         raise OptionError(f"{tree.this.this.name!r} needs WITH (connector = ...); known are file, sim, spark")
     connector = options.pop("connector")
     is_table = tree.kind == "TABLE"
-    return Source(identifier(tree.this.this), schema, connector, options, event_time, delay_us, is_table, statement.text)
+    if tree.this.this.args.get("db"):
+        raise SqlError(f"{tree.this.this.sql('risingwave')!r} has a name in two parts", place_of(tree))
+    name = check_name(identifier(tree.this.this), place_of(tree.this.this))
+    return Source(name, schema, connector, options, event_time, delay_us, is_table, statement.text)
 
 
 def options_of(tree: exp.Expression) -> dict[str, str]:
@@ -55,8 +70,17 @@ def options_of(tree: exp.Expression) -> dict[str, str]:
         name = name if "." in name else name.lower()
         if name in found:
             raise OptionError(f"option {name!r} is given twice")
-        found[name] = part.args["value"].name
+        found[name] = _value(part)
     return found
+
+
+def _value(option: exp.Property) -> str:
+    value = option.args["value"]
+    if isinstance(value, exp.Boolean):
+        return "true" if value.this else "false"
+    if not isinstance(value, exp.Literal | exp.Var | exp.Identifier | exp.Column) or not value.name:
+        raise OptionError(f"cannot read the option {option.sql('risingwave')!r}; write name = 'value'")
+    return str(value.name)
 
 
 def interval(node: exp.Expression) -> Micros:
@@ -69,23 +93,33 @@ def interval(node: exp.Expression) -> Micros:
         text, unit = words[0], words[1].upper()
     unit = unit.removesuffix("S")
     try:
-        return Micros(round(float(text) * MICROS[unit]))
+        span = Micros(round(float(text) * MICROS[unit]))
     except (ValueError, KeyError, OverflowError):
-        known = ", ".join(MICROS)
-        raise SqlError(f"cannot read the interval {text!r} {unit}; known units are {known}", place_of(node)) from None
+        told = f"cannot read {node.sql('risingwave')}; write INTERVAL '5' SECOND, with one of {', '.join(MICROS)}"
+        raise SqlError(told, place_of(node)) from None
+    if abs(span) > _LONGEST_US:
+        raise SqlError(f"{node.sql('risingwave')} is too long", place_of(node))
+    return span
 
 
-def _field(column: exp.ColumnDef) -> pa.Field:
+def _field(column: exp.Expression) -> pa.Field:
+    if isinstance(column, exp.Identifier):
+        raise SqlError(f"column {column.name!r} has no type; known are {', '.join(SQL_TYPES)}", place_of(column))
+    if not isinstance(column, exp.ColumnDef) or column.args.get("constraints"):
+        told = f"cannot read {column.sql('risingwave')!r}; a column is written: name TYPE"
+        raise SqlError(told, place_of(column))
     kind = column.args.get("kind")
     name = kind.this.value if kind is not None and isinstance(kind.this, exp.DType) else str(kind)
     type_ = SQL_TYPES.get(_SYNONYMS.get(name, name))
     if type_ is None or (kind is not None and kind.expressions and name not in ("VARCHAR", "CHAR")):
-        raise SqlError(f"column {column.name!r} has type {name}; known are {', '.join(SQL_TYPES)}", place_of(column))
+        written = kind.sql("risingwave") if kind is not None else "none"
+        raise SqlError(f"column {column.name!r} has type {written}; known are {', '.join(SQL_TYPES)}", place_of(column))
     return pa.field(identifier(column.this), type_)
 
 
 def _check_names(schema: pa.Schema, tree: exp.Expression) -> None:
-    twice = [name for name in schema.names if schema.names.count(name) > 1]
+    folded = [name.lower() for name in schema.names]
+    twice = [name for name in schema.names if folded.count(name.lower()) > 1]
     if twice:
         raise SqlError(f"column {twice[0]!r} is declared twice", place_of(tree))
     if not schema.names:
@@ -97,7 +131,11 @@ def _watermark(declaration: exp.Schema, schema: pa.Schema) -> tuple[str | None, 
     found = [part for part in declaration.expressions if isinstance(part, exp.WatermarkColumnConstraint)]
     if not found:
         return None, None
+    if len(found) > 1:
+        raise SqlError("a source has one watermark", place_of(found[1]))
     mark = found[0]
+    if not isinstance(mark.this, exp.Column):
+        raise SqlError("a watermark is written WATERMARK FOR ts AS ts - INTERVAL '5' SECOND", place_of(mark))
     name = identifier(mark.this)
     if name not in schema.names:
         raise UnknownColumn(name, declaration.this.name, schema.names, place_of(mark))
@@ -111,7 +149,9 @@ def _delay(mark: exp.WatermarkColumnConstraint, name: str) -> Micros:
     if isinstance(expression, exp.Column) and identifier(expression) == name:
         return Micros(0)
     if isinstance(expression, exp.Sub) and isinstance(expression.this, exp.Column) and identifier(expression.this) == name:
-        return interval(expression.expression)
+        delay = interval(expression.expression)
+        if delay >= 0:
+            return delay
     raise SqlError(f"a watermark is written WATERMARK FOR {name} AS {name} - INTERVAL '5' SECOND", place_of(mark))
 
 

@@ -12,7 +12,7 @@ from skerry.lang.sql.aggregates import AggregateBinder
 from skerry.lang.sql.declare import identifier, interval
 from skerry.lang.sql.reading import place_of
 from skerry.lang.sql.scalar import Scope, scalar
-from skerry.model.types import TIMESTAMP
+from skerry.model.types import TIMESTAMP, sql_name
 from skerry.model.window import Window
 from skerry.operators.aggregate import WINDOW_END, WINDOW_START
 from skerry.operators.derive import Expression
@@ -20,6 +20,7 @@ from skerry.plan.nodes import Node, Project, Scan, Select
 
 __all__ = ["query_plan"]
 
+_KNOWN = ("expressions", "from_", "from", "where", "group", "having")
 _LATER = {
     "joins": "a join",
     "order": "ORDER BY",
@@ -62,6 +63,11 @@ def query_plan(tree: exp.Expression, streams: Mapping[str, Source]) -> Node:
         if tree.args.get(argument):
             part = tree.args[argument]
             raise SqlError(f"{told} is not available in a view", place_of(part[0] if isinstance(part, list) else part) or place_of(tree))
+    unknown = [argument for argument, part in tree.args.items() if part and argument not in _KNOWN]
+    if unknown:
+        raise SqlError(f"{unknown[0].upper()} is not available in a view", place_of(tree))
+    if not tree.selects:
+        raise SqlError("a view needs columns: SELECT column, ... FROM stream", place_of(tree))
     read = _read(tree, streams)
     node: Node = Scan(read.source)
     where = tree.args.get("where")
@@ -69,14 +75,20 @@ def query_plan(tree: exp.Expression, streams: Mapping[str, Source]) -> Node:
         node = _selected(node, where.this, read.scope)
     if tree.args.get("group") or tree.args.get("having") or any(part.find(exp.AggFunc) for part in tree.selects):
         return _aggregated(tree, node, read)
+    if read.window and not read.window.tumbling:
+        raise SqlError("HOP puts a reading into several windows; aggregate over it, or read the stream", place_of(tree))
     return Project(node, _columns(tree, read.scope))
 
 
 def _selected(node: Node, predicate: exp.Expression, scope: Scope) -> Node:
     bound = scalar(predicate, scope)
-    if bound.type != pa.bool_():
-        raise SqlError(f"a condition must be BOOLEAN; this is {bound.type}", place_of(predicate))
+    _check_condition(bound, predicate)
     return Select(node, bound, predicate.sql("risingwave"))
+
+
+def _check_condition(bound: Expression, predicate: exp.Expression) -> None:
+    if bound.type != pa.bool_():
+        raise SqlError(f"a condition must be BOOLEAN; this is {sql_name(bound.type)}", place_of(predicate))
 
 
 def _columns(tree: exp.Select, scope: Scope) -> tuple[tuple[str, Expression], ...]:
@@ -85,6 +97,8 @@ def _columns(tree: exp.Select, scope: Scope) -> tuple[tuple[str, Expression], ..
         if isinstance(part, exp.Star) or (isinstance(part, exp.Column) and isinstance(part.this, exp.Star)):
             if part.args.get("except_") or part.args.get("replace"):
                 raise SqlError("* cannot leave columns out here", place_of(tree))
+            if isinstance(part, exp.Column):
+                scope.check_table(part)
             found += [(name, Expression.of(name, scope.schema.field(name).type)) for name in scope.schema.names]
         else:
             found.append((output_name(part, place), scalar(part.unalias(), scope)))
@@ -116,6 +130,7 @@ def _aggregated(tree: exp.Select, node: Node, read: From) -> Node:
     having = tree.args.get("having")
     if having:
         predicate = binder.over_groups(having.this, aggregate.schema)
+        _check_condition(predicate, having.this)
         return Project(Select(aggregate, predicate, having.this.sql("risingwave")), columns)
     return Project(aggregate, columns)
 
@@ -127,6 +142,9 @@ def _read(tree: exp.Select, streams: Mapping[str, Source]) -> From:
     table = clause.this
     if not isinstance(table, exp.Table):
         raise SqlError("a view reads one stream; this is a subquery", place_of(table) or place_of(tree))
+    extra = [argument for argument, part in table.args.items() if part and argument not in ("this", "alias")]
+    if extra or table.alias_column_names:
+        raise SqlError("a view reads a stream by its name alone: FROM stream AS alias", place_of(table))
     alias = identifier(table.args["alias"].this) if table.args.get("alias") else None
     if not isinstance(table.this, exp.Func):
         source = _stream(table, streams)
@@ -151,6 +169,8 @@ def _windowed(call: exp.Func, alias: str | None, streams: Mapping[str, Source]) 
     if len(arguments) != wanted[name]:
         form = "TUMBLE(stream, time, size)" if name == "TUMBLE" else "HOP(stream, time, slide, size)"
         raise SqlError(f"{name} has {wanted[name]} arguments, got {len(arguments)}: {form}", place_of(call))
+    if not isinstance(arguments[0], exp.Column) or arguments[0].table:
+        raise SqlError(f"the first argument of {name} is a stream", place_of(call))
     source = _stream(arguments[0], streams)
     time = Scope(source.name, source.schema).find(arguments[1]) if isinstance(arguments[1], exp.Column) else None
     if time is None or source.schema.field(time).type != TIMESTAMP:

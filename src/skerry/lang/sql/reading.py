@@ -1,11 +1,14 @@
 """Text into syntax trees, each with the user's own text, and errors that say where."""
 
+import logging
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
-from sqlglot.tokens import TokenType
+from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.tokens import Token, TokenType
 
 from skerry.errors import Place, SqlError
 
@@ -13,15 +16,18 @@ __all__ = ["DIALECT", "Statement", "place_of", "read"]
 
 DIALECT = "risingwave"
 _LONGEST_SCRIPT = 10_000_000
-_DEEPEST = 200
+
+# What sqlglot cannot parse it logs and hands on as a Command, of which we make an error.
+logging.getLogger("sqlglot").addFilter(lambda record: "Falling back" not in record.getMessage())
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement: its syntax tree and the user's text for it."""
+    """One statement: its syntax tree, the user's text for it, and where that begins in the script."""
 
     tree: exp.Expression
     text: str
+    place: Place
 
 
 def read(script: str) -> list[Statement]:
@@ -33,48 +39,90 @@ def read(script: str) -> list[Statement]:
     if len(script) > _LONGEST_SCRIPT:
         raise SqlError(f"a script may have {_LONGEST_SCRIPT} characters, this one has {len(script)}")
     try:
-        trees = [tree for tree in sqlglot.parse(script, read=DIALECT) if tree is not None]
-        texts = _texts(script)
-    except SqlglotError as error:
+        pieces = _pieces(script)
+        trees = [tree for tree in sqlglot.parse(script, read=DIALECT) if tree and not isinstance(tree, exp.Semicolon)]
+        for tree, tokens in zip(trees, pieces, strict=False):
+            _look_into(tree, tokens, script)
+    except ParseError as error:
         raise _told(error) from None
+    except SqlglotError as error:
+        raise _cut_short(error, script) from None
     except RecursionError:
         raise SqlError("a statement is nested too deeply") from None
-    if len(trees) != len(texts):
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # sqlglot itself stumbles over some texts
+        raise SqlError("a statement of the script cannot be read") from None
+    if len(trees) != len(pieces):
         raise SqlError("the script cannot be split into statements; end each with a semicolon")
-    return [Statement(tree, text) for tree, text in zip(trees, texts, strict=True)]
+    return [_statement(tree, tokens, script) for tree, tokens in zip(trees, pieces, strict=True)]
 
 
 def place_of(node: exp.Expression) -> Place | None:
-    """Where a node stands in the script, or the first of its parts that knows."""
-    for part in node.walk():
-        meta = part.meta
-        if "line" in meta:
-            return Place(meta["line"], meta["col"] - (meta["end"] - meta["start"]))
+    """Where a node begins in the script; if no part of it knows, where what it stands in begins."""
+    above: exp.Expression | None = node
+    while above is not None:
+        known = [part.meta for part in above.walk() if "line" in part.meta]
+        if known:
+            first = min(known, key=lambda meta: int(meta["start"]))
+            return Place(first["line"], max(1, first["col"] - (first["end"] - first["start"])))
+        above = above.parent
     return None
 
 
-def _texts(script: str) -> list[str]:
-    """The script cut at its semicolons."""
-    pieces: list[tuple[int, int]] = []
-    start: int | None = None
-    end = 0
+def _statement(tree: exp.Expression, tokens: Sequence[Token], script: str) -> Statement:
+    return Statement(tree, script[tokens[0].start : tokens[-1].end + 1], _place(script, tokens[0].start))
+
+
+def _place(script: str, offset: int) -> Place:
+    before = script[:offset]
+    return Place(before.count("\n") + 1, offset - before.rfind("\n"))
+
+
+def _pieces(script: str) -> list[list[Token]]:
+    """The script's tokens, cut at its semicolons."""
+    pieces: list[list[Token]] = [[]]
     for token in sqlglot.tokenize(script, read=DIALECT):
         if token.token_type == TokenType.SEMICOLON:
-            pieces += [(start, end)] if start is not None else []
-            start = None
+            pieces.append([])
         else:
-            start, end = token.start if start is None else start, token.end + 1
-    pieces += [(start, end)] if start is not None else []
-    return [script[a:b] for a, b in pieces]
+            pieces[-1].append(token)
+    return [piece for piece in pieces if piece]
 
 
-def _told(error: SqlglotError) -> SqlError:
-    details = getattr(error, "errors", None) or [{}]
-    found = details[0]
-    if not found.get("line"):
-        return SqlError(str(error).splitlines()[0])
+def _look_into(tree: exp.Expression, tokens: Sequence[Token], script: str) -> None:
+    """Find what is wrong with the query of a CREATE VIEW that sqlglot gave up: it fails when read alone."""
+    kinds = [token.token_type for token in tokens]
+    if isinstance(tree, exp.Command) and TokenType.VIEW in kinds and TokenType.ALIAS in kinds:
+        start = tokens[kinds.index(TokenType.ALIAS)].end + 1
+        # Blanks in place of what is before it keep lines and columns as they are.
+        sqlglot.parse(re.sub(r"[^\n]", " ", script[:start]) + script[start : tokens[-1].end + 1], read=DIALECT)
+
+
+def _told(error: ParseError) -> SqlError:
+    """Sqlglot's complaint in plain words."""
+    found = (error.errors or [{}])[0]
     near = (found.get("highlight") or "").strip().splitlines()
-    what = f"cannot read {near[0]!r} here" if near else "the statement ends too early"
-    reason = (found.get("description") or "").rstrip(".").lower()
+    complaint = str(found.get("description") or "").rstrip(".")
+    if not near or not found.get("line"):
+        return SqlError("the statement cannot be read")
     column = max(1, found["col"] - len(found.get("highlight") or "") + 1)
-    return SqlError(f"{what} ({reason})", Place(found["line"], column))
+    return SqlError(_in_words(complaint, near[0]), Place(found["line"], column))
+
+
+def _in_words(complaint: str, near: str) -> str:
+    if complaint.startswith("Required keyword"):
+        return f"something is missing at {near!r}"
+    if complaint.startswith(("Expected", "Expecting")):
+        wanted = complaint.partition(" ")[2].partition(" but got ")[0]
+        return f"expected {wanted} at {near!r}"
+    if complaint.startswith("Invalid expression") or "<" in complaint:
+        return f"cannot read {near!r} here"
+    return f"cannot read {near!r} here ({complaint[:1].lower()}{complaint[1:]})"
+
+
+def _cut_short(error: SqlglotError, script: str) -> SqlError:
+    """A quote or a comment that is not closed."""
+    opened = re.search(r"Missing (\S+) from \d+:(\d+)", str(error.__cause__ or ""))
+    if opened:
+        place = _place(script, int(opened[2]))
+        return SqlError(f"a quoted text begins here and does not end; {opened[1]} is missing", place)
+    return SqlError(f"the script ends inside a quoted text or a comment, after {script.rstrip()[-30:]!r}")

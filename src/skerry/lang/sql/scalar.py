@@ -8,18 +8,27 @@ import duckdb
 import pyarrow as pa
 import sqlglot
 from sqlglot import exp
+from sqlglot.errors import ErrorLevel, SqlglotError, UnsupportedError
 
-from skerry.errors import SqlError, UnknownColumn, UnknownFunction
+from skerry.errors import Place, SqlError, UnknownColumn, UnknownFunction
 from skerry.lang.sql.reading import place_of
 from skerry.model.batch import empty
 from skerry.operators.derive import Expression, evaluator
 
 __all__ = ["Scope", "scalar"]
 
-_REFUSED = (exp.Query, exp.Subquery, exp.Window, exp.AggFunc, exp.Star, exp.Placeholder, exp.Parameter, exp.Lambda)
+_REFUSED = (
+    *(exp.Query, exp.Subquery, exp.Window, exp.AggFunc, exp.Order, exp.Star, exp.Columns),
+    *(exp.Explode, exp.UDTF, exp.Placeholder, exp.Parameter, exp.Lambda),
+)
 _LARGEST = 100_000
-_UNBOUNDED = {"repeat", "lpad", "rpad", "range", "generate_series", "list_resize", "array_resize", "bar"}
+_UNBOUNDED = {
+    *("array_resize", "bar", "bitstring", "format", "generate_series", "list_resize"),
+    *("lpad", "pad", "printf", "range", "repeat", "rpad"),
+}
 """Functions whose answer's size is a number the user writes."""
+_MACROS = {"date_add", "days_in_month", "fdiv", "fmod", "if", "json", "nullif", "split_part"}
+"""DuckDB's macros that are plain functions of their arguments, beside those over lists and maps."""
 
 
 class Scope:
@@ -31,13 +40,19 @@ class Scope:
 
     def resolve(self, column: exp.Column) -> exp.Expression:
         """The expression a column stands for."""
-        if column.table and column.table.lower() != self.name.lower():
-            raise SqlError(f"unknown table {column.table!r}; the query reads {self.name}", place_of(column))
+        self.check_table(column)
         name = self.find(column)
         return self.rewrites[name].copy() if name in self.rewrites else exp.column(name, quoted=True)
 
+    def check_table(self, column: exp.Column) -> None:
+        """A column may be written behind the relation's name, and behind no other."""
+        if column.table and column.table.lower() != self.name.lower():
+            raise SqlError(f"unknown table {column.table!r}; the query reads {self.name}", place_of(column))
+
     def find(self, column: exp.Column) -> str:
         """The name of a column as the relation spells it."""
+        if not isinstance(column.this, exp.Identifier):
+            raise SqlError(f"{column.sql('risingwave')} cannot stand here", place_of(column))
         known = [*self.schema.names, *(name for name in self.rewrites if name not in self.schema.names)]
         spelled = column.this.name if column.this.quoted else column.this.name.lower()
         for name in known:
@@ -55,7 +70,7 @@ def scalar(tree: exp.Expression, scope: Scope) -> Expression:
     bare = resolved.unnest()
     if isinstance(bare, exp.Column):
         return Expression.of(bare.name, scope.schema.field(bare.name).type)
-    sql = resolved.sql("duckdb")
+    sql = _translated(resolved, tree)
     if len(sql) > _LARGEST * 10:
         raise SqlError("an expression is too large", place_of(tree))
     _check_functions(sql, tree)
@@ -66,9 +81,19 @@ def _resolved(tree: exp.Expression, resolve: Callable[[exp.Column], exp.Expressi
     return tree.copy().transform(lambda node: resolve(node) if isinstance(node, exp.Column) else node)
 
 
+def _translated(resolved: exp.Expression, tree: exp.Expression) -> str:
+    try:
+        return resolved.sql("duckdb", unsupported_level=ErrorLevel.RAISE)
+    except UnsupportedError as error:
+        raise SqlError(_first_sentence(str(error)), place_of(tree)) from None
+
+
 def _kind(node: exp.Expression) -> str:
     kinds: list[tuple[type[exp.Expression], str]] = [
         (exp.AggFunc, f"the aggregate {node.sql_name() if isinstance(node, exp.Func) else ''}"),
+        (exp.Columns, "COLUMNS"),
+        (exp.Explode, "UNNEST"),
+        (exp.Order, "ORDER BY"),
         (exp.Window, "OVER (...)"),
         (exp.Query, "a subquery"),
         (exp.Subquery, "a subquery"),
@@ -82,31 +107,45 @@ def _offered() -> frozenset[str]:
     """DuckDB's scalar functions whose answer depends on their arguments alone."""
     rows = evaluator().sql(
         "SELECT DISTINCT lower(function_name) FROM duckdb_functions() "
-        "WHERE (function_type = 'scalar' AND stability = 'CONSISTENT') OR (function_type = 'macro' AND internal)"
+        "WHERE (function_type = 'scalar' AND stability = 'CONSISTENT') "
+        "OR (function_type = 'macro' AND internal AND function_name ~ '(list|array|map)_.*')"
     )
-    names = {name for (name,) in rows.fetchall()}
-    unsteady = {name for name in names if name.startswith(("current_", "__", "pg_", "has_", "json_serialize", "json_deserialize"))}
-    return frozenset(names - unsteady - _UNBOUNDED)
+    names = {name for (name,) in rows.fetchall()} | _MACROS
+    inner = {name for name in names if name.startswith(("current_", "__", "pg_", "json_serialize", "json_deserialize"))}
+    return frozenset(names - inner - _UNBOUNDED)
 
 
 def _check_functions(sql: str, tree: exp.Expression) -> None:
-    for node in sqlglot.parse_one(sql, read="duckdb").find_all(exp.Func):
-        name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
-        if isinstance(node, exp.Anonymous) and name.lower() not in _offered():
-            near = difflib.get_close_matches(name.lower(), _offered(), 3)
-            raise UnknownFunction(name.lower(), near, _place_of_function(tree, name))
-        if name.lower() in _UNBOUNDED or not _steady(node):
-            raise UnknownFunction(name.lower(), [], _place_of_function(tree, name))
+    for node in _functions(sql, tree):
+        name = (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).lower()
+        if name in _UNBOUNDED:
+            told = f"the function {name!r} is not available: nothing bounds the size of its answer"
+            raise SqlError(told, _place_of_function(tree, name))
+        if not _steady(node, name):
+            told = f"the function {name!r} is not available: an answer must follow from the readings alone"
+            raise SqlError(told, _place_of_function(tree, name))
+        if isinstance(node, exp.Anonymous) and name not in _offered():
+            near = difflib.get_close_matches(name, _offered(), 3)
+            raise UnknownFunction(name, near, _place_of_function(tree, name))
 
 
-def _steady(node: exp.Func) -> bool:
+def _functions(sql: str, tree: exp.Expression) -> list[exp.Func]:
+    """All calls, as DuckDB will see them."""
+    try:
+        return list(sqlglot.parse_one(sql, read="duckdb").find_all(exp.Func))
+    except SqlglotError:
+        raise SqlError(f"{tree.sql('risingwave')} cannot stand here", place_of(tree)) from None
+
+
+def _steady(node: exp.Func, name: str) -> bool:
     """Whether a function's answer depends on its arguments alone: no clock, no dice."""
     clocks = (exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.CurrentUser, exp.Rand, exp.Randn, exp.Uuid)
-    name = node.sql_name().lower()
-    return not isinstance(node, clocks) and not name.startswith("current_") and name not in ("localtime", "localtimestamp")
+    since_now = name == "age" and len(node.expressions) == 1
+    known = name.startswith("current_") or name in ("ago", "localtime", "localtimestamp")
+    return not (isinstance(node, clocks) or since_now or known)
 
 
-def _place_of_function(tree: exp.Expression, name: str) -> object:
+def _place_of_function(tree: exp.Expression, name: str) -> Place | None:
     for node in tree.find_all(exp.Func):
         if name.lower() in (node.name.lower(), node.sql_name().lower()):
             return place_of(node)
@@ -127,4 +166,6 @@ def _type(sql: str, schema: pa.Schema, tree: exp.Expression) -> pa.DataType:
 
 def _first_sentence(message: str) -> str:
     line = message.splitlines()[0].split(": ", 1)[-1]
+    if "expression depth" in line:
+        return "the expression is nested too deeply"
     return line[0].lower() + line[1:] if line else "the expression is wrong"

@@ -1,10 +1,13 @@
 """A script: statements carried out against a catalogue, in order."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from sqlglot import exp
 
 from skerry.catalog import Catalog, Source, View
-from skerry.errors import CatalogError, SqlError
-from skerry.lang.sql.declare import check_options, declared_source, identifier, options_of
+from skerry.errors import CatalogError, InputError, SqlError
+from skerry.lang.sql.declare import check_name, check_options, declared_source, identifier, options_of
 from skerry.lang.sql.query import query_plan
 from skerry.lang.sql.reading import Statement, place_of, read
 from skerry.plan.nodes import ViewPlan
@@ -33,7 +36,8 @@ class Session:
         statements = read(script)
         with self.catalog.all_or_nothing():
             for statement in statements:
-                self._carry_out(statement)
+                with _placed(statement):
+                    self._carry_out(statement)
 
     def plan(self, name: str) -> ViewPlan:
         """What a view of the catalogue means."""
@@ -54,27 +58,37 @@ class Session:
             self._create_view(tree, statement)
         elif isinstance(tree, exp.Drop) and tree.kind in ("SOURCE", "TABLE", "VIEW"):
             for table in tree.args.get("tables") or [tree.this]:
-                self._drop(tree, identifier(table))
+                self._drop(tree, _own_name(table))
         else:
             known = "CREATE SOURCE, CREATE TABLE, CREATE MATERIALIZED VIEW, DROP"
-            raise SqlError(f"cannot run {statement.text.split()[0].upper()!r}; known are {known}", place_of(tree))
+            words = " ".join(statement.text.split()[:2]).upper()
+            raise SqlError(f"cannot run {words!r}; known are {known}", statement.place)
 
     def _create(self, tree: exp.Create, made: Source | View) -> None:
-        if self.catalog.text_of(made.name) is not None:
-            if tree.args.get("exists") or self.catalog.text_of(made.name) == made.text:
-                return
-            if not tree.args.get("replace"):
-                raise CatalogError(f"{made.name!r} exists already; write CREATE OR REPLACE, or DROP it first")
-            self.catalog.drop(made.name)
+        if self.catalog.text_of(made.name) is None:
+            self.catalog.add(made)
+            return
+        if tree.args.get("exists") or self.catalog.text_of(made.name) == made.text:
+            return
+        if not tree.args.get("replace"):
+            raise CatalogError(f"{made.name!r} exists already; write CREATE OR REPLACE, or DROP it first")
+        self._check_kind(tree, made.name, "replace")
+        self.catalog.drop(made.name)
         self.catalog.add(made)
+        self._check_views(made.name)
 
     def _create_view(self, tree: exp.Create, statement: Statement) -> None:
+        if not isinstance(tree.this, exp.Table):
+            raise SqlError("a view's columns are named in its SELECT: SELECT speed AS name ...", place_of(tree))
+        if tree.expression is None:
+            raise SqlError("a view needs a query: CREATE MATERIALIZED VIEW name AS SELECT ...", place_of(tree))
         properties = tree.args.get("properties")
         if not (properties and properties.find(exp.MaterializedProperty)):
             raise SqlError("a standing query is written CREATE MATERIALIZED VIEW", place_of(tree))
         options = options_of(tree)
-        name = identifier(tree.this)
+        name = _own_name(tree.this)
         check_options(options, VIEW_OPTIONS, f"view {name!r}")
+        check_name(options.get("late_to", name))
         view = View(name, options, statement.text)
         self._bound(view, statement)
         self._create(tree, view)
@@ -88,6 +102,9 @@ class Session:
             if tree.args.get("exists"):
                 return
             raise CatalogError(f"there is no {name!r} to drop; known are {', '.join(self.catalog.names()) or 'none'}")
+        self._check_kind(tree, name, "drop")
+        if tree.args.get("cascade"):
+            raise SqlError("DROP ... CASCADE is not available; drop the views first", place_of(tree))
         users = [view.name for view in self.catalog.views() if view.name != name and self._reads(view, name)]
         if users:
             raise CatalogError(f"{name!r} is read by {', '.join(users)}; drop these first")
@@ -95,3 +112,38 @@ class Session:
 
     def _reads(self, view: View, name: str) -> bool:
         return any(source.name == name for source in self.plan(view.name).sources)
+
+    def _check_kind(self, tree: exp.Create | exp.Drop, name: str, verb: str) -> None:
+        kinds = {source.name: "TABLE" if source.is_table else "SOURCE" for source in self.catalog.sources()}
+        if kinds.get(name, "VIEW") != tree.kind:
+            raise CatalogError(f"cannot {verb} the {tree.kind} {name!r}; it is a {kinds.get(name, 'VIEW')}")
+
+    def _check_views(self, name: str) -> None:
+        """What was replaced must still serve the views that read it."""
+        for view in self.catalog.views():
+            try:
+                self.plan(view.name)
+            except InputError as error:
+                raise CatalogError(f"cannot replace {name!r}; view {view.name!r} reads it: {error}") from None
+
+
+def _own_name(table: exp.Expression) -> str:
+    """The name of what is made or dropped; there are no schemas to put it into."""
+    if table.args.get("db"):
+        raise SqlError(f"{table.sql('risingwave')!r} has a name in two parts; write {table.name}", place_of(table))
+    return check_name(identifier(table), place_of(table))
+
+
+@contextmanager
+def _placed(statement: Statement) -> Iterator[None]:
+    """Say of every error where it stands, at least by its statement."""
+    try:
+        yield
+    except SqlError as error:
+        if error.args[-1] is None:
+            raise SqlError(str(error), statement.place) from None
+        raise
+    except InputError as error:
+        raise type(error)(f"{statement.place}: {error}") from None
+    except RecursionError:
+        raise SqlError("a statement is nested too deeply", statement.place) from None

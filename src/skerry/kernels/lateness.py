@@ -1,0 +1,31 @@
+"""Which readings of a split lie behind the watermark that they meet."""
+
+import numpy as np
+import numpy.typing as npt
+
+from skerry.kernels._jit import kernel
+
+__all__ = ["late_in_order"]
+
+
+def late_in_order(moments: npt.NDArray[np.int64], newest: int, delay_us: int) -> tuple[npt.NDArray[np.bool_], int, int]:
+    """Mark late readings of a split in stored order; how many there are, and the newest moment met.
+
+    >>> late_in_order(np.array([10, 4, 5, 20]), 0, 5)
+    (array([False,  True, False, False]), 1, 20)
+    """
+    late, count, newest = _late(moments, newest, delay_us)
+    return late, int(count), int(newest)
+
+
+@kernel
+def _late(moments, newest, delay_us):
+    late = np.zeros(moments.size, np.bool_)
+    count = 0
+    for row in range(moments.size):
+        if moments[row] < newest - delay_us:
+            late[row] = True
+            count += 1
+        elif moments[row] > newest:
+            newest = moments[row]
+    return late, count, newest

@@ -1,0 +1,23 @@
+"""Slow, obvious twins of the kernels and operators: plain Python, or DuckDB over the whole input."""
+
+from tests.oracles.extremes import greatest, least
+from tests.oracles.groups import group
+from tests.oracles.hashes import hash_bytes, hash_integer, mix
+from tests.oracles.lateness import late_in_order
+from tests.oracles.sums import deviation, nearest, total
+from tests.oracles.windows import aggregate_windows, window_starts
+
+__all__ = [
+    "aggregate_windows",
+    "deviation",
+    "greatest",
+    "group",
+    "hash_bytes",
+    "hash_integer",
+    "late_in_order",
+    "least",
+    "mix",
+    "nearest",
+    "total",
+    "window_starts",
+]
