@@ -26,6 +26,7 @@ def test_case_holds_on_spark(file: Path) -> None:
 
 @pytest.mark.cluster
 def test_cases_hold_on_separate_executors() -> None:
-    command = [sys.executable, "-m", "skerry.testing.cases", "--runtime", "spark", "--master", "local-cluster[2,1,1024]"]
-    done = subprocess.run([*command, *map(str, FILES)], capture_output=True, text=True, timeout=500)
+    where = ["--runtime", "spark", "--master", "local-cluster[2,1,1024]"]
+    command = [sys.executable, "-m", "skerry.testing.cases", *where, *map(str, FILES)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

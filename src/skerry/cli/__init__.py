@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import Any
 
 import typer
 
@@ -11,10 +12,12 @@ from skerry.errors import InputError, SkerryError
 
 __all__ = ["app", "main"]
 
+# Typer brings a click of its own, and shows none of it but the children of this class.
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
 app = typer.Typer(
     name="skerry",
     help="Standing queries over sensor networks.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -48,10 +51,20 @@ def main() -> None:
 
 def _carried_out() -> int:
     try:
-        app()
+        code = app(sys.argv[1:] or ["--help"], prog_name="skerry", standalone_mode=False)
     except SkerryError as error:
         typer.echo(f"error: {error}", err=True)
         return 2 if isinstance(error, InputError) else 1
+    except _UsageError as error:
+        typer.echo(f"error: {_misuse(error)}", err=True)
+        return 2
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
-    return 0
+    return code if isinstance(code, int) else 0
+
+
+def _misuse(error: Any) -> str:
+    """What is wrong with a command line, and who knows how it is written."""
+    told = " ".join(error.format_message().split()).rstrip(".")
+    where = error.ctx.command_path if error.ctx else "skerry"
+    return f"{told[:1].lower()}{told[1:]}; see {where} --help"

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -72,7 +72,7 @@ class _Board(Sink):
     def open(self, outputs: Mapping[str, pa.Schema], *, resume: bool) -> None:
         """Nothing to make ready."""
 
-    def write(self, output: str, number: int, rows: pa.RecordBatch) -> None:
+    def write(self, output: str, number: int, rows: pa.RecordBatch, staged: Sequence[int] = ()) -> None:
         """Keep the newest answers."""
         for row in rows.to_pylist() if output == "my_road" else []:
             self._road[row["segment"]] = row

@@ -1,5 +1,6 @@
 """``skerry verify``: both runtimes, one answer."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -8,10 +9,9 @@ import typer
 
 from skerry.cli.run import interruptible
 from skerry.cli.script import opened
-from skerry.database import RUNTIMES, Settings
+from skerry.database import RUNTIMES, Database, Settings
 from skerry.errors import InputError, RunError
 from skerry.sinks.sink import MemorySink
-from skerry.sources.opening import open_connector
 
 __all__ = ["verify"]
 
@@ -27,28 +27,38 @@ def verify(
     Example: skerry verify traffic.sql
     """
     database = opened(script, project)
-    for source in database.catalog.sources():
-        if source.connector == "spark" or open_connector(source, Path.cwd()).live:
-            raise InputError(f"source {source.name!r} has no end; only bounded input can be compared")
+    _check_sources(database)
     sinks = {runtime: MemorySink() for runtime in RUNTIMES}
     with interruptible() as stopped:
         for runtime, sink in sinks.items():
             database.run(sink, Settings(runtime, master, None, batch_rows), stopped=stopped.is_set)
+    if stopped.is_set():
+        raise RunError("stopped before the answers could be compared")
     spark, fjord = sinks["spark"], sinks["fjord"]
     different = [output for output in spark.outputs() if not _report(output, spark.table(output), fjord.table(output))]
     if different:
         raise RunError(f"the runtimes disagree on {', '.join(different)}")
 
 
+def _check_sources(database: Database) -> None:
+    for plan in database.plans():
+        for source in plan.sources:
+            if source.connector == "spark":
+                raise InputError(f"source {source.name!r} is read by Spark alone; there is nothing to compare it with")
+    for connector in database.pipeline(database.plans(), Settings("fjord")).connectors:
+        if connector.live:
+            told = f"source {connector.definition.name!r} has no end"
+            raise InputError(f"{told}; only bounded input can be compared")
+
+
 def _report(output: str, spark: pa.Table, fjord: pa.Table) -> bool:
-    equal = _sorted(spark).equals(_sorted(fjord))
+    equal = _rows(spark) == _rows(fjord)
     typer.echo(
         f"{output}: {'equal' if equal else 'DIFFERENT'}, {spark.num_rows} rows on spark, {fjord.num_rows} on fjord"
     )
     return equal
 
 
-def _sorted(table: pa.Table) -> pa.Table:
-    """Rows in one order, whatever the order of arrival."""
-    rows = sorted(table.to_pylist(), key=lambda row: [(value is None, str(value)) for value in row.values()])
-    return pa.Table.from_pylist(rows, table.schema)
+def _rows(table: pa.Table) -> Counter[str]:
+    """Rows in whatever order, spelled out so that NaN equals NaN."""
+    return Counter(map(repr, table.to_pylist()))

@@ -44,7 +44,9 @@ class Pipeline:
                 raise InputError(f"a view cannot be called {_DEAD_LETTERS!r}: rejected readings are kept there")
             told = f"gets those of {view.source.name!r}"
             if view.late_to and taken.setdefault(view.late_to, told) != told:
-                raise InputError(f"view {view.name!r} sends late readings to {view.late_to!r}, which {taken[view.late_to]}")
+                raise InputError(
+                    f"view {view.name!r} sends late readings to {view.late_to!r}, which {taken[view.late_to]}"
+                )
 
     @property
     def sources(self) -> tuple[Source, ...]:

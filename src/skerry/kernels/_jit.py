@@ -1,10 +1,11 @@
 """The one place that says how kernels are compiled."""
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-from numba import config, njit
+from numba import njit
 
 __all__ = ["kernel"]
 
@@ -16,8 +17,10 @@ def kernel(function: Function) -> Function:
 
     Never with ``fastmath``: NaN means something here, and sums must not be reordered.
     """
-    if config.DISABLE_JIT:  # compiled integers wrap around in silence; let interpreted ones do so too
+    if (
+        os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
+    ):  # compiled integers wrap around in silence; let interpreted ones do so too
         wrapping: Function = np.errstate(all="ignore")(function)
         return wrapping
-    compiled: Function = njit(cache=True, nogil=True)(function)
+    compiled: Any = njit(cache=True, nogil=True)(function)
     return compiled

@@ -7,6 +7,7 @@ doubles (106 bits; T. J. Dekker: A floating-point technique for extending the av
 1971). Where that is not enough, as for a sensor that is stuck, it is taken in whole numbers.
 """
 
+from fractions import Fraction
 from math import sqrt
 
 import numpy as np
@@ -34,7 +35,7 @@ def squares(values: Doubles) -> tuple[Doubles, Doubles]:
     >>> float(main[0]) == 1.0 + 2.0**-29, float(rest[0]) == 2.0**-60
     (True, True)
     """
-    return _squares(values)  # type: ignore[no-any-return]
+    return _squares(values)
 
 
 def deviations(sums: Totals, square_sums: Totals, counts: Int64s, *, sample: bool) -> Doubles:
@@ -45,13 +46,13 @@ def deviations(sums: Totals, square_sums: Totals, counts: Int64s, *, sample: boo
     found, close = _deviations(*halves(sums), *halves(square_sums), counts, lost)
     for row in np.flatnonzero(close).tolist():
         found[row] = _in_whole_numbers(sums, square_sums, row, int(counts[row]), lost)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _in_whole_numbers(sums: Totals, square_sums: Totals, row: int, count: int, lost: int) -> float:
-    difference = as_fraction(square_sums, row) - as_fraction(sums, row) ** 2 / count
+    difference: Fraction = as_fraction(square_sums, row) - as_fraction(sums, row) ** 2 / count
     # Squares beyond the exact range may come out too small.
-    return sqrt(max(difference, 0) / (count - lost))
+    return sqrt(max(difference, Fraction(0)) / (count - lost))
 
 
 @kernel

@@ -72,7 +72,7 @@ def as_doubles(totals: Totals) -> Doubles:
 
 def halves(totals: Totals) -> tuple[Doubles, Doubles]:
     """Each total as the nearest double and the rest: 106 bits of it."""
-    return _round(totals.offsets, totals.words)  # type: ignore[no-any-return]
+    return _round(totals.offsets, totals.words)
 
 
 def as_fraction(totals: Totals, row: int) -> Fraction:

@@ -20,13 +20,13 @@ def least(values: Numbers, valid: Bools, numbers: Int64s, count: int) -> tuple[N
     (array([2]), array([ True]))
     """
     _check(values, valid, numbers)
-    return _least(values, valid, numbers, count)  # type: ignore[no-any-return]
+    return _least(values, valid, numbers, count)
 
 
 def greatest(values: Numbers, valid: Bools, numbers: Int64s, count: int) -> tuple[Numbers, Bools]:
     """The greatest valid value of each group, and whether it has one."""
     _check(values, valid, numbers)
-    return _greatest(values, valid, numbers, count)  # type: ignore[no-any-return]
+    return _greatest(values, valid, numbers, count)
 
 
 def _check(values: Numbers, valid: Bools, numbers: Int64s) -> None:

@@ -152,6 +152,6 @@ class WindowAggregate(Operator):
         times = [starts.cast(TIMESTAMP), pc.add(starts, self._window.size_us).cast(TIMESTAMP)]
         cells = {cell.name: merged.column(cell.name) for cell in self._cells}
         keys = [merged.column(key.name) for key in self._keys]
-        return pa.RecordBatch.from_arrays([*times, *keys, *(fold.finish(cells) for fold in self._folds)], schema=self.schema)
-
-
+        return pa.RecordBatch.from_arrays(
+            [*times, *keys, *(fold.finish(cells) for fold in self._folds)], schema=self.schema
+        )

@@ -142,6 +142,7 @@ class Extreme(Cell):
             return self._of_texts(values, groups)
         floating = pa.types.is_floating(values.type)
         numbers = pc.cast(values, pa.float64()).fill_null(0.0).to_numpy() if floating else integers(values)
+        assert numbers is not None, "what can be compared is a number, a time, a truth value or a text"
         valid = values.is_valid().to_numpy(zero_copy_only=False)
         found, any_ = (greatest if self.highest else least)(numbers, valid, groups.numbers, groups.count)
         plain = pa.array(found + 0, mask=~any_)  # -0.0 equals 0.0, so the first to come must not show

@@ -120,7 +120,7 @@ class Derive(Operator):
             for place, (_, expression) in enumerate(self._columns)
         )
         where = f" WHERE {wrap.format(self._where.sql)}" if self._where else ""
-        return f"SELECT {columns} FROM batch{where}"  # noqa: S608
+        return f"SELECT {columns} FROM batch{where}"
 
 
 def _value(expression: Expression, row: pa.RecordBatch) -> pa.Array:

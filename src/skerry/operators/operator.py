@@ -46,6 +46,7 @@ class Operator(ABC):
 
     def restore(self, panes: Panes) -> None:
         """Take over the state that successive ``changes`` described. Only on a fresh operator."""
+        assert not panes, "a stateless operator has no panes"
 
     def snapshot(self) -> Panes:
         """The whole state. A stateless operator has none."""

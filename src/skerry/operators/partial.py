@@ -63,4 +63,3 @@ class PartialAggregate(Operator):
 
     def _folded(self, cell: Cell, batch: pa.RecordBatch, groups: Groups) -> pa.Array:
         return cell.fold(None if cell.argument is None else batch.column(cell.argument), groups)
-

@@ -1,7 +1,8 @@
 """Answers as files: one folder an output, one file a batch that has rows.
 
-A file is written beside its place and moved there, so that a reader never sees half of one, and a
-batch that runs again replaces its own file.
+Large answers are written by the tasks that found them, a file each. A file is written beside its
+place and moved there when the batch is done, so that a reader never sees half of one, and a batch
+that runs again replaces its own files.
 
 Where a format has no word for a value, its text stands: times as ``2026-01-01 00:00:00.000000``, spans as
 ``25:00:00.000000``, and in JSON ``"NaN"`` and ``"Infinity"``. In csv nested values are JSON, and NULL is empty.
@@ -11,7 +12,8 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -23,30 +25,63 @@ import pyarrow.parquet
 
 from skerry.errors import OptionError
 from skerry.model.batch import empty
-from skerry.sinks.sink import Sink
+from skerry.sinks.sink import Sink, Stager
 
 __all__ = ["FORMATS", "FileSink"]
 
 FORMATS = ("parquet", "csv", "jsonl")
 
-_PART = re.compile(rf"part-\d{{8,}}\.({'|'.join(FORMATS)})")
-_UNFINISHED = re.compile(rf"\.{_PART.pattern}\.tmp")
+_SUFFIXES = "|".join(FORMATS)
+_PART = re.compile(rf"part-\d{{8,}}(-\d+)?\.({_SUFFIXES})")
+_UNFINISHED = re.compile(rf"\.{_PART.pattern}(\.\d+)?")
+
+
+@dataclass(frozen=True)
+class _Parts(Stager):
+    """Where a format's files of a batch stand."""
+
+    directory: Path
+    format: str
+
+    def place(self, output: str, number: int, task: int | None = None) -> Path:
+        """A batch's file, or that of one of its tasks."""
+        of_task = "" if task is None else f"-{task}"
+        return self.directory / output / f"part-{number:08d}{of_task}.{self.format}"
+
+    def staged(self, output: str, number: int, task: int) -> Path:
+        """Where a task's file waits."""
+        place = self.place(output, number, task)
+        return place.with_name(f".{place.name}")
+
+    def stage(self, output: str, number: int, task: int, rows: pa.RecordBatch) -> None:
+        """Write a task's file."""
+        self.write(self.staged(output, number, task), rows)
+
+    def write(self, place: Path, rows: pa.RecordBatch) -> None:
+        """Write a file beside its place, under a name no other process uses, and move it there."""
+        beside = place.with_name(f".{place.name.lstrip('.')}.{os.getpid()}")
+        try:
+            _WRITERS[self.format](beside, pa.Table.from_batches([rows]))
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
+        os.replace(beside, place)
 
 
 class FileSink(Sink):
-    """Writes ``DIR/output/part-00000007.csv`` for batch 7."""
+    """Writes ``DIR/output/part-00000007.csv`` for batch 7, or ``part-00000007-3.csv`` where task 3 wrote it."""
 
     def __init__(self, directory: Path, format_: str) -> None:
         if format_ not in FORMATS:
             raise OptionError(f"unknown format {format_!r}; known are {', '.join(FORMATS)}")
-        self._directory, self._format = directory, format_
+        self._parts = _Parts(directory.resolve(), format_)
         self._schemas: dict[str, pa.Schema] = {}
 
     def open(self, outputs: Mapping[str, pa.Schema], *, resume: bool) -> None:
         """Make the folders, and empty them of an earlier run's parts."""
         self._schemas = dict(outputs)
         for output in outputs:
-            folder = self._directory / output
+            folder = self._parts.directory / output
             try:
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
@@ -54,28 +89,28 @@ class FileSink(Sink):
             for part in _named(folder, _UNFINISHED) + ([] if resume else _named(folder, _PART)):
                 part.unlink()
 
-    def write(self, output: str, number: int, rows: pa.RecordBatch) -> None:
-        """Write one batch's file; without rows, make sure there is none."""
-        places = {format_: self._directory / output / f"part-{number:08d}.{format_}" for format_ in FORMATS}
+    def write(self, output: str, number: int, rows: pa.RecordBatch, staged: Sequence[int] = ()) -> None:
+        """Leave exactly this batch's files: of its rows, if there are any, and of its tasks."""
+        parts = self._parts
+        places = {parts.place(output, number, task): parts.staged(output, number, task) for task in staged}
+        for place, waiting in places.items():
+            os.replace(waiting, place)
         if rows.num_rows:
-            self._write(places.pop(self._format), rows)
-        for place in places.values():  # of a run in another format that went so far
-            place.unlink(missing_ok=True)
+            parts.write(parts.place(output, number), rows)
+        kept = {*places, *([parts.place(output, number)] if rows.num_rows else [])}
+        for place in _named(parts.directory / output, re.compile(rf"part-{number:08d}(-\d+)?\.({_SUFFIXES})")):
+            if place not in kept:
+                place.unlink()
+
+    def stager(self) -> Stager:
+        """Tasks write files beside those of the driver."""
+        return self._parts
 
     def close(self) -> None:
         """Leave an output without answers with one empty file, so that its columns can be read."""
         for output, schema in self._schemas.items():
-            if not _named(self._directory / output, _PART):
-                self._write(self._directory / output / f"part-{0:08d}.{self._format}", empty(schema))
-
-    def _write(self, place: Path, rows: pa.RecordBatch) -> None:
-        beside = place.with_name(f".{place.name}.tmp")
-        try:
-            _WRITERS[self._format](beside, pa.Table.from_batches([rows]))
-        except BaseException:
-            beside.unlink(missing_ok=True)
-            raise
-        os.replace(beside, place)
+            if not _named(self._parts.directory / output, _PART):
+                self._parts.write(self._parts.place(output, 0), empty(schema))
 
 
 def _named(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
@@ -83,7 +118,8 @@ def _named(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
 
 
 def _write_parquet(place: Path, table: pa.Table) -> None:
-    pyarrow.parquet.write_table(_columns_as(_stored, table), place)
+    texts = [field.name for field in table.schema if pa.types.is_string(field.type)]
+    pyarrow.parquet.write_table(_columns_as(_stored, table), place, use_dictionary=texts)  # numbers rarely repeat
 
 
 def _write_csv(place: Path, table: pa.Table) -> None:

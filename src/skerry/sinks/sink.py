@@ -1,11 +1,19 @@
 """What a sink must offer: an output's rows, once a batch."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-__all__ = ["MemorySink", "Sink"]
+__all__ = ["MemorySink", "Sink", "Stager"]
+
+
+class Stager(ABC):
+    """Puts rows where the sink will find them, from wherever a task runs: picklable."""
+
+    @abstractmethod
+    def stage(self, output: str, number: int, task: int, rows: pa.RecordBatch) -> None:
+        """Put one task's rows of a batch aside, unseen by readers until the sink is told of them."""
 
 
 class Sink(ABC):
@@ -16,8 +24,12 @@ class Sink(ABC):
         """Make ready; without ``resume`` what an earlier run left under these names is removed."""
 
     @abstractmethod
-    def write(self, output: str, number: int, rows: pa.RecordBatch) -> None:
-        """Take an output's rows of one batch."""
+    def write(self, output: str, number: int, rows: pa.RecordBatch, staged: Sequence[int] = ()) -> None:
+        """Take an output's rows of one batch: those given, and those that tasks have staged."""
+
+    def stager(self) -> Stager | None:
+        """What tasks stage large answers with; None if all must be handed over."""
+        return None
 
     @abstractmethod
     def close(self) -> None:
@@ -35,7 +47,7 @@ class MemorySink(Sink):
         """Remember the schemas."""
         self._schemas = dict(outputs)
 
-    def write(self, output: str, number: int, rows: pa.RecordBatch) -> None:
+    def write(self, output: str, number: int, rows: pa.RecordBatch, staged: Sequence[int] = ()) -> None:
         """Keep the rows under their batch."""
         self._rows.setdefault(output, {})[number] = rows
 

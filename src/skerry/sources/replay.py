@@ -19,7 +19,8 @@ from skerry.sources.source import Connector, Lane, Split
 __all__ = ["Position", "Replay"]
 
 Position = dict[str, Any]
-"""``{"step": n, "done": bool, "until": {source: moment}, "lanes": {source: {"passed": k, "open": {lane index: [unit, cut]}}}}``"""
+"""``{"step": n, "done": bool, "until": {source: moment}, "lanes": {source: lanes}}``, the lanes of a source as
+``{"passed": k, "open": {lane index: [unit, cut]}}``."""
 
 
 class _Cursor:

@@ -81,7 +81,7 @@ class Lane(ABC):
     def weight(self, unit: int) -> int:
         """About how many readings a unit has."""
 
-    def resume_at(self, unit: int) -> None:
+    def resume_at(self, unit: int) -> None:  # noqa: B027
         """Reading goes on with ``unit``: for lanes whose units come with the clock."""
 
 

@@ -21,7 +21,10 @@ class Checkpoint:
 
     def __init__(self, folder: Path, bucket_count: int, script: str) -> None:
         self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot keep a checkpoint in {str(folder)!r}: {error.strerror}") from None
         self._place = folder / "run.json"
         self.resumed = self._place.exists()
         told = json.loads(self._place.read_text()) if self.resumed else {}
@@ -37,9 +40,9 @@ class Checkpoint:
         place = self.folder / "processes.json"
         others = json.loads(place.read_text()) if place.exists() else []
         deadline = time.monotonic() + _PATIENCE_SECONDS
-        while any(_alive(other) for other in others if other not in processes):
-            if time.monotonic() > deadline:
-                raise RunError(f"the checkpoint {str(self.folder)!r} is in use by process {others[0]}")
+        while alive := [other for other in others if other not in processes and _alive(other)]:
+            if time.monotonic() >= deadline:
+                raise RunError(f"the checkpoint {str(self.folder)!r} is in use by process {alive[0]}")
             time.sleep(0.1)
         _write(place, processes)
 

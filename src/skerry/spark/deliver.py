@@ -6,6 +6,7 @@ kept by batch id, so the second time changes nothing.
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -18,6 +19,14 @@ from skerry.spark.envelope import TALLY
 from skerry.spark.progress import PROPERTY, Progress
 
 __all__ = ["Deliver"]
+
+
+@dataclass
+class _Answers:
+    """What a batch has for one output: rows sent here, and how many each task has staged."""
+
+    batches: list[pa.RecordBatch] = field(default_factory=list)
+    staged: dict[int, int] = field(default_factory=dict)
 
 
 class Deliver:
@@ -34,22 +43,25 @@ class Deliver:
         names = table.column("name").to_pylist()
         blobs = table.column("blob")
         outcome = Outcome(batches=1)
-        answers: dict[str, list[pa.RecordBatch]] = {}
+        answers: dict[str, _Answers] = {}
         for place, name in enumerate(names):
             if name == TALLY:
                 outcome = outcome.then(_outcome(blobs[place].as_py()))
+            elif blobs[place].is_valid:
+                answers.setdefault(name, _Answers()).batches.append(unpack(blobs[place].as_buffer()))
             else:
-                answers.setdefault(name, []).append(unpack(blobs[place].as_buffer()))
-        counts = {output: self._write(output, batch, batches) for output, batches in answers.items()}
+                task, rows = table.column("task")[place].as_py(), table.column("newest")[place].as_py()
+                answers.setdefault(name, _Answers()).staged[task] = rows
+        counts = {output: self._write(output, batch, found) for output, found in answers.items()}
         self._progress.record(batch, outcome.then(Outcome(answers=counts)))
         frame.sparkSession.sparkContext.setLocalProperty(PROPERTY, self._progress.as_property())
         if self._watch:
             self._watch(self._progress.total)
 
-    def _write(self, output: str, batch: int, batches: list[pa.RecordBatch]) -> int:
-        rows = join(batches, self._outputs[output])
-        self._sink.write(output, batch, rows)
-        return rows.num_rows
+    def _write(self, output: str, batch: int, found: _Answers) -> int:
+        rows = join(found.batches, self._outputs[output])
+        self._sink.write(output, batch, rows, tuple(found.staged))
+        return rows.num_rows + sum(found.staged.values())
 
 
 def _outcome(told: bytes) -> Outcome:

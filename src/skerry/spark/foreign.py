@@ -15,13 +15,11 @@ from pyspark.sql import functions as F
 
 from skerry.catalog import Source
 from skerry.errors import OptionError, SourceError
-from skerry.fjord.pipeline import Pipeline
 from skerry.model.batch import empty
 from skerry.model.types import sql_name
 from skerry.sources.source import REJECTS
 from skerry.spark.envelope import SPARK_SCHEMA, to_batch
-from skerry.spark.progress import newest_before_task
-from skerry.spark.route import Router
+from skerry.spark.route import Routing
 
 __all__ = ["foreign_envelopes", "is_live"]
 
@@ -35,12 +33,11 @@ def is_live(source: Source) -> bool:
     return source.options.get("spark_format", "").lower() not in _FILES
 
 
-def foreign_envelopes(spark: SparkSession, pipeline: Pipeline, number: int, bucket_count: int) -> DataFrame:
+def foreign_envelopes(spark: SparkSession, routing: Routing, number: int) -> DataFrame:
     """The ``number``-th foreign source of a pipeline, as envelopes."""
-    source = pipeline.foreign[number]
-    frame = _loaded(spark, source)
-    route = _routing(pipeline, source, bucket_count, _FIRST_TASK * (number + 1))
-    return frame.mapInArrow(route, SPARK_SCHEMA)
+    source = routing.pipeline.foreign[number]
+    route = _mapping(routing, source, _FIRST_TASK * (number + 1))
+    return _loaded(spark, source).mapInArrow(route, SPARK_SCHEMA)
 
 
 def _loaded(spark: SparkSession, source: Source) -> DataFrame:
@@ -77,13 +74,13 @@ def _spark_type(type_: pa.DataType) -> str:
     return {"VARCHAR": "STRING", "TIMESTAMP": "TIMESTAMP_NTZ"}.get(name, name)
 
 
-def _routing(
-    pipeline: Pipeline, source: Source, bucket_count: int, first_task: int
+def _mapping(
+    routing: Routing, source: Source, first_task: int
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def route(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
         assert context is not None
-        router = Router(pipeline, bucket_count, first_task + context.partitionId(), newest_before_task(), [source.name])
+        router = routing.router(first_task + context.partitionId(), [source.name])
         gate = router.gate(source, ordered=False)
         for batch in batches:
             readings, rejects = _timed(batch.cast(source.schema), source)

@@ -5,8 +5,9 @@ spreads what that gives over buckets, and tells every bucket how far time has co
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -19,10 +20,15 @@ from skerry.operators.grouping import buckets
 from skerry.operators.operator import Operator
 from skerry.plan.stages import Stages
 from skerry.proxies.gate import Gate, Tally
+from skerry.sinks.sink import Stager
 from skerry.sources.source import Split
 from skerry.spark.envelope import DIRECT, TALLY, Envelope
+from skerry.spark.progress import batch_of_task, newest_before_task
 
-__all__ = ["Router", "live_buckets"]
+__all__ = ["Router", "Routing", "live_buckets"]
+
+_STAGED_BYTES = 1 << 20
+"""Answers larger than this are written where they are found instead of sent to the driver."""
 
 
 def live_buckets(view: Stages, count: int) -> range:
@@ -30,13 +36,38 @@ def live_buckets(view: Stages, count: int) -> range:
     return range(count if view.keys else 1)
 
 
+@dataclass(frozen=True)
+class Routing:
+    """What the route tasks of a run share; it travels to the executors."""
+
+    pipeline: Pipeline
+    bucket_count: int
+    stager: Stager | None = None
+
+    def router(self, task: int, streams: Collection[str]) -> "Router":
+        """The work of the Spark task that asks."""
+        stage = partial(_stage, self.stager, batch_of_task(), task) if self.stager else None
+        return Router(self.pipeline, self.bucket_count, task, newest_before_task(), streams, stage)
+
+
+def _stage(stager: Stager, batch: int, task: int, output: str, rows: pa.RecordBatch) -> None:
+    stager.stage(output, batch, task, rows)
+
+
 class Router:
     """One task's work over some streams. ``newest`` is that of the batches before."""
 
     def __init__(
-        self, pipeline: Pipeline, bucket_count: int, task: int, newest: Mapping[str, Micros], streams: Collection[str]
+        self,
+        pipeline: Pipeline,
+        bucket_count: int,
+        task: int,
+        newest: Mapping[str, Micros],
+        streams: Collection[str],
+        stage: Callable[[str, pa.RecordBatch], None] | None = None,
     ) -> None:
         self._pipeline, self._bucket_count, self._task, self._streams = pipeline, bucket_count, task, streams
+        self._stage = stage
         self._connectors = {connector.definition.name: connector for connector in pipeline.connectors}
         self._newest = dict(newest)
         self._operators: dict[int, Operator] = {}
@@ -75,10 +106,17 @@ class Router:
         """All that the task has to send. ``done`` says that the whole input is used up."""
         yield Envelope(DIRECT, self._task, self._task, TALLY, 0, json.dumps(asdict(self._outcome)).encode())
         for output, batches in self._direct.items():
-            yield Envelope(DIRECT, self._task, self._task, output, 0, pack(join(batches, batches[0].schema)))
+            yield self._to_deliver(output, join(batches, batches[0].schema))
         for number, view in enumerate(self._pipeline.views):
             if view.stateful and (done or view.source.name in self._streams):
                 yield from self._addressed(number, view, done=done)
+
+    def _to_deliver(self, output: str, rows: pa.RecordBatch) -> Envelope:
+        """Rows for the sink: in the envelope, or staged, with only their number in it, if they are many."""
+        if self._stage and rows.nbytes > _STAGED_BYTES:
+            self._stage(output, rows)
+            return Envelope(DIRECT, self._task, self._task, output, rows.num_rows)
+        return Envelope(DIRECT, self._task, self._task, output, 0, pack(rows))
 
     def _run(self, number: int, view: Stages, accepted: pa.RecordBatch) -> None:
         if number not in self._operators:

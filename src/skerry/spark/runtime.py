@@ -3,9 +3,12 @@
 import os
 import re
 import shutil
+import signal
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import current_thread, main_thread
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
@@ -21,6 +24,7 @@ from skerry.spark.envelope import SPARK_SCHEMA
 from skerry.spark.foreign import foreign_envelopes, is_live
 from skerry.spark.operate import Operate
 from skerry.spark.progress import PROPERTY, Progress
+from skerry.spark.route import Routing
 from skerry.spark.session import session
 from skerry.spark.source import FORMAT, data_source
 
@@ -37,7 +41,8 @@ class SparkRun:
         self.batch_seconds: list[float] = []
         """How long the last batches took, for those who measure."""
         self._live = pipeline.live or any(is_live(source) for source in pipeline.foreign)
-        self._spark = session(master)
+        with _own_interrupt():
+            self._spark = session(master)
         self._temporary = None if checkpoint else Path(tempfile.mkdtemp(prefix="skerry-"))
         folder = checkpoint or self._temporary
         assert folder is not None
@@ -82,12 +87,26 @@ class SparkRun:
 
     def _envelopes(self, *, finish: bool) -> DataFrame:
         tasks = self._spark.sparkContext.defaultParallelism
-        made = data_source(self._pipeline, self._checkpoint.bucket_count, tasks, finish=finish)
+        routing = Routing(self._pipeline, self._checkpoint.bucket_count, self._sink.stager())
+        made = data_source(routing, tasks, finish=finish)
         self._spark.dataSource.register(made)
         frame = self._spark.readStream.format(FORMAT).load()
         for number in range(len(self._pipeline.foreign)):
-            frame = frame.union(foreign_envelopes(self._spark, self._pipeline, number, self._checkpoint.bucket_count))
+            frame = frame.union(foreign_envelopes(self._spark, routing, number))
         return frame
+
+
+@contextmanager
+def _own_interrupt() -> Iterator[None]:
+    """Keep what is done about Ctrl-C: Spark, when it starts, would have it break off wherever it is."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def _wait(query: StreamingQuery, stopped: Callable[[], bool]) -> None:

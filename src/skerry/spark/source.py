@@ -13,12 +13,10 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from skerry.fjord.pipeline import Pipeline
 from skerry.sources.replay import Position, Replay
 from skerry.sources.source import Split
 from skerry.spark.envelope import SPARK_SCHEMA, to_batch
-from skerry.spark.progress import newest_before_task
-from skerry.spark.route import Router
+from skerry.spark.route import Routing
 
 __all__ = ["FORMAT", "data_source"]
 
@@ -36,8 +34,8 @@ class _Share(InputPartition):
 class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Plans on the driver, reads on the executors. ``finish`` ends the input after what is there."""
 
-    def __init__(self, pipeline: Pipeline, bucket_count: int, tasks: int, *, finish: bool) -> None:
-        self._pipeline, self._bucket_count, self._tasks, self._finish = pipeline, bucket_count, tasks, finish
+    def __init__(self, routing: Routing, tasks: int, *, finish: bool) -> None:
+        self._routing, self._pipeline, self._tasks, self._finish = routing, routing.pipeline, tasks, finish
         self._planner: Replay | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -70,7 +68,7 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, _Share)
         streams = [connector.definition.name for connector in self._pipeline.connectors]
-        router = Router(self._pipeline, self._bucket_count, partition.task, newest_before_task(), streams)
+        router = self._routing.router(partition.task, streams)
         for split in partition.splits:
             router.take(split)
         yield to_batch(router.envelopes(done=partition.done))
@@ -89,7 +87,7 @@ def _shared_out(splits: Sequence[Split], tasks: int) -> list[list[Split]]:
     return shares
 
 
-def data_source(pipeline: Pipeline, bucket_count: int, tasks: int, *, finish: bool) -> type[DataSource]:
+def data_source(routing: Routing, tasks: int, *, finish: bool) -> type[DataSource]:
     """A data source class for one pipeline. Spark carries the class, and all it holds, to its workers."""
 
     class SkerrySource(DataSource):
@@ -101,6 +99,6 @@ def data_source(pipeline: Pipeline, bucket_count: int, tasks: int, *, finish: bo
             return SPARK_SCHEMA
 
         def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-            return _Reader(pipeline, bucket_count, tasks, finish=finish)
+            return _Reader(routing, tasks, finish=finish)
 
     return SkerrySource

@@ -50,9 +50,9 @@ class Case:
 
 
 def read_case(text: str) -> Case:
-    """Read a case.
+    r"""Read a case.
 
-    >>> read_case("# Nothing.\\n--- sql\\nDROP SOURCE a\\n--- expect error\\nno 'a'").error
+    >>> read_case("# Nothing.\n--- sql\nDROP SOURCE a\n--- expect error\nno 'a'").error
     "no 'a'"
     """
     head, *blocks = ("\n" + text).split("\n--- ")

@@ -19,7 +19,7 @@ from skerry.plan.nodes import Aggregate, Node, Project
 
 __all__ = ["AggregateBinder"]
 
-_FUNCTIONS: dict[type[exp.Expression], str] = {
+_FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.Avg: "avg",
     exp.Count: "count",
     exp.Max: "max",
@@ -43,9 +43,9 @@ class AggregateBinder:
 
     def __init__(self, tree: exp.Select, scope: Scope) -> None:
         self._tree, self._scope = tree, scope
-        self._keys: dict[str, exp.Expression] = {}
-        self._arguments: dict[str, exp.Expression] = {}
-        self._calls: dict[str, tuple[str, str | None, exp.Expression]] = {}
+        self._keys: dict[str, exp.Expr] = {}
+        self._arguments: dict[str, exp.Expr] = {}
+        self._calls: dict[str, tuple[str, str | None, exp.Expr]] = {}
         self._collect_keys()
         having = tree.args.get("having")
         for part in [*tree.selects, *([having.this] if having else [])]:
@@ -60,12 +60,12 @@ class AggregateBinder:
         folds = tuple(self._fold(name, bound) for name in self._calls)
         return Aggregate(below, window, _TIME, tuple(self._keys), folds)
 
-    def over_groups(self, tree: exp.Expression, schema: pa.Schema) -> Expression:
+    def over_groups(self, tree: exp.Expr, schema: pa.Schema) -> Expression:
         """Bind an expression over keys, folds and the window."""
         replaced = tree.copy().transform(self._replaced)
         return scalar(replaced, _GroupScope(self._scope, schema))
 
-    def _replaced(self, node: exp.Expression) -> exp.Expression:
+    def _replaced(self, node: exp.Expr) -> exp.Expr:
         name = self._name_of(node)
         if name is None:
             return node
@@ -74,18 +74,18 @@ class AggregateBinder:
         column.meta.update(place)
         return column
 
-    def _name_of(self, node: exp.Expression) -> str | None:
+    def _name_of(self, node: exp.Expr) -> str | None:
         """The column below which a node was computed, if it was."""
         key = self._resolved(node)
         if isinstance(node, exp.Filter | exp.AggFunc):
             return next((name for name, (_, _, tree) in self._calls.items() if self._resolved(tree) == key), None)
         return next((name for name, tree in self._keys.items() if self._resolved(tree) == key), None)
 
-    def _resolved(self, node: exp.Expression) -> str:
+    def _resolved(self, node: exp.Expr) -> str:
         """A text that two spellings of one expression share."""
         return str(node.unnest().copy().transform(self._spelled).sql("risingwave"))
 
-    def _spelled(self, node: exp.Expression) -> exp.Expression:
+    def _spelled(self, node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
             return node
         self._scope.check_table(node)
@@ -107,7 +107,7 @@ class AggregateBinder:
                 raise SqlError("GROUP BY cannot hold an aggregate", place_of(part))
             self._keys.setdefault(self._key_name(tree), tree)
 
-    def _key_name(self, tree: exp.Expression) -> str:
+    def _key_name(self, tree: exp.Expr) -> str:
         """The column's own name where it cannot be taken for one of ours."""
         name = self._scope.find(tree) if isinstance(tree, exp.Column) and not tree.find(exp.Star) else ""
         own = re.fullmatch("[a-z][a-z0-9_]*", name) and name not in (PANE, WINDOW_START, WINDOW_END)
@@ -119,7 +119,7 @@ class AggregateBinder:
             if type_ not in _COMPARABLE and not pa.types.is_date32(type_) and not pa.types.is_decimal128(type_):
                 raise SqlError(f"GROUP BY cannot compare {sql_name(type_)}; cast it", place_of(tree))
 
-    def _meant(self, part: exp.Expression) -> exp.Expression:
+    def _meant(self, part: exp.Expr) -> exp.Expr:
         """What a part of GROUP BY stands for: a place in the SELECT list, one of its aliases, or itself."""
         if isinstance(part, exp.Literal) and not part.is_string:
             place = int(part.name) if part.name.isdigit() else 0
@@ -132,7 +132,7 @@ class AggregateBinder:
                     return chosen.this
         return part
 
-    def _collect_folds(self, part: exp.Expression) -> None:
+    def _collect_folds(self, part: exp.Expr) -> None:
         for node in part.find_all(exp.AggFunc):
             whole = node.parent if isinstance(node.parent, exp.Filter) else node
             if node.find_ancestor(exp.AggFunc):
@@ -143,12 +143,14 @@ class AggregateBinder:
             name = None
             if argument is not None:
                 name = f"_argument{len(self._arguments)}"
-                same = [known for known, tree in self._arguments.items() if self._resolved(tree) == self._resolved(argument)]
+                same = [
+                    known for known, tree in self._arguments.items() if self._resolved(tree) == self._resolved(argument)
+                ]
                 name = same[0] if same else name
                 self._arguments[name] = argument
             self._calls[f"_fold{len(self._calls)}"] = (function, name, whole)
 
-    def _call(self, node: exp.AggFunc, whole: exp.Expression) -> tuple[str, exp.Expression | None]:
+    def _call(self, node: exp.AggFunc, whole: exp.Expr) -> tuple[str, exp.Expr | None]:
         """The function, and its argument with FILTER (WHERE ...) taken in."""
         function = _FUNCTIONS.get(type(node))
         if function is None:
@@ -156,7 +158,7 @@ class AggregateBinder:
             raise SqlError(f"the aggregate {node.sql_name()} is not available; known are {known}", place_of(whole))
         if node.args.get("expressions"):
             raise SqlError(f"{node.sql_name()} has one argument", place_of(whole))
-        argument: exp.Expression | None = node.this
+        argument: exp.Expr | None = node.this
         if isinstance(argument, exp.Distinct):
             if function != "count" or len(argument.expressions) != 1:
                 raise SqlError("DISTINCT is available in COUNT(DISTINCT column) alone", place_of(whole))
@@ -173,7 +175,9 @@ class AggregateBinder:
     def _fold(self, name: str, bound: dict[str, Expression]) -> Fold:
         function, argument, tree = self._calls[name]
         type_ = bound[argument].type if argument else None
-        if function in _NUMERIC and not (pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)):
+        if function in _NUMERIC and not (
+            pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)
+        ):
             raise SqlError(f"{function.upper()} needs a number, got {sql_name(type_)}", place_of(tree))
         if type_ is not None and pa.types.is_decimal(type_):
             raise SqlError(f"{function.upper()} of a DECIMAL is not available; cast it to DOUBLE", place_of(tree))

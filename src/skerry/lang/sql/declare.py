@@ -18,7 +18,7 @@ _LONGEST_US = 2**60
 _SYNONYMS = {"TEXT": "VARCHAR", "CHAR": "VARCHAR", "REAL": "FLOAT", "TINYINT": "SMALLINT"}
 
 
-def identifier(node: exp.Expression) -> str:
+def identifier(node: exp.Expr) -> str:
     """A name as SQL reads it: lower case, unless quoted."""
     named = node.this if isinstance(node, exp.Table | exp.Column) else node
     return str(named.name if named.args.get("quoted") else named.name.lower())
@@ -36,7 +36,10 @@ def declared_source(statement: Statement) -> Source:
     tree = statement.tree
     assert isinstance(tree, exp.Create)
     if not isinstance(tree.this, exp.Schema):
-        raise SqlError(f"{tree.kind} {tree.this.name!r} needs its columns: CREATE {tree.kind} name (column TYPE, ...)", place_of(tree))
+        raise SqlError(
+            f"{tree.kind} {tree.this.name!r} needs its columns: CREATE {tree.kind} name (column TYPE, ...)",
+            place_of(tree),
+        )
     if tree.expression:
         raise SqlError(f"CREATE {tree.kind} takes no query; write CREATE MATERIALIZED VIEW", place_of(tree))
     parts = [part for part in tree.this.expressions if not isinstance(part, exp.WatermarkColumnConstraint)]
@@ -54,7 +57,7 @@ def declared_source(statement: Statement) -> Source:
     return Source(name, schema, connector, options, event_time, delay_us, is_table, statement.text)
 
 
-def options_of(tree: exp.Expression) -> dict[str, str]:
+def options_of(tree: exp.Expr) -> dict[str, str]:
     """The options behind WITH, in lower case but for their values.
 
     An option may be quoted or dotted ('spark.maxFilesPerTrigger').
@@ -83,7 +86,7 @@ def _value(option: exp.Property) -> str:
     return str(value.name)
 
 
-def interval(node: exp.Expression) -> Micros:
+def interval(node: exp.Expr) -> Micros:
     """A span of fixed length: INTERVAL '30' SECOND, INTERVAL '1 minute'."""
     if not isinstance(node, exp.Interval):
         raise SqlError(f"expected an INTERVAL, got {node.sql('risingwave')}", place_of(node))
@@ -102,7 +105,7 @@ def interval(node: exp.Expression) -> Micros:
     return span
 
 
-def _field(column: exp.Expression) -> pa.Field:
+def _field(column: exp.Expr) -> pa.Field:
     if isinstance(column, exp.Identifier):
         raise SqlError(f"column {column.name!r} has no type; known are {', '.join(SQL_TYPES)}", place_of(column))
     if not isinstance(column, exp.ColumnDef) or column.args.get("constraints"):
@@ -117,7 +120,7 @@ def _field(column: exp.Expression) -> pa.Field:
     return pa.field(identifier(column.this), type_)
 
 
-def _check_names(schema: pa.Schema, tree: exp.Expression) -> None:
+def _check_names(schema: pa.Schema, tree: exp.Expr) -> None:
     folded = [name.lower() for name in schema.names]
     twice = [name for name in schema.names if folded.count(name.lower()) > 1]
     if twice:
@@ -140,7 +143,9 @@ def _watermark(declaration: exp.Schema, schema: pa.Schema) -> tuple[str | None, 
     if name not in schema.names:
         raise UnknownColumn(name, declaration.this.name, schema.names, place_of(mark))
     if schema.field(name).type != TIMESTAMP:
-        raise SqlError(f"a watermark needs a TIMESTAMP; {name!r} is {sql_name(schema.field(name).type)}", place_of(mark))
+        raise SqlError(
+            f"a watermark needs a TIMESTAMP; {name!r} is {sql_name(schema.field(name).type)}", place_of(mark)
+        )
     return name, _delay(mark, name)
 
 
@@ -148,7 +153,11 @@ def _delay(mark: exp.WatermarkColumnConstraint, name: str) -> Micros:
     expression = mark.args["expression"].unnest()
     if isinstance(expression, exp.Column) and identifier(expression) == name:
         return Micros(0)
-    if isinstance(expression, exp.Sub) and isinstance(expression.this, exp.Column) and identifier(expression.this) == name:
+    if (
+        isinstance(expression, exp.Sub)
+        and isinstance(expression.this, exp.Column)
+        and identifier(expression.this) == name
+    ):
         delay = interval(expression.expression)
         if delay >= 0:
             return delay

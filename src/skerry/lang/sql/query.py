@@ -47,7 +47,7 @@ class From:
     name: str
     window: Window | None = None
     time: str | None = None
-    rewrites: Mapping[str, exp.Expression] = field(default_factory=dict)
+    rewrites: Mapping[str, exp.Expr] = field(default_factory=dict)
 
     @property
     def scope(self) -> Scope:
@@ -55,14 +55,17 @@ class From:
         return Scope(self.name, self.source.schema, self.rewrites)
 
 
-def query_plan(tree: exp.Expression, streams: Mapping[str, Source]) -> Node:
+def query_plan(tree: exp.Expr, streams: Mapping[str, Source]) -> Node:
     """Bind a SELECT to the catalogue's streams."""
     if not isinstance(tree, exp.Select):
         raise SqlError(f"a view is made of one SELECT; this is {type(tree).__name__.upper()}", place_of(tree))
     for argument, told in _LATER.items():
         if tree.args.get(argument):
             part = tree.args[argument]
-            raise SqlError(f"{told} is not available in a view", place_of(part[0] if isinstance(part, list) else part) or place_of(tree))
+            raise SqlError(
+                f"{told} is not available in a view",
+                place_of(part[0] if isinstance(part, list) else part) or place_of(tree),
+            )
     unknown = [argument for argument, part in tree.args.items() if part and argument not in _KNOWN]
     if unknown:
         raise SqlError(f"{unknown[0].upper()} is not available in a view", place_of(tree))
@@ -80,13 +83,13 @@ def query_plan(tree: exp.Expression, streams: Mapping[str, Source]) -> Node:
     return Project(node, _columns(tree, read.scope))
 
 
-def _selected(node: Node, predicate: exp.Expression, scope: Scope) -> Node:
+def _selected(node: Node, predicate: exp.Expr, scope: Scope) -> Node:
     bound = scalar(predicate, scope)
     _check_condition(bound, predicate)
     return Select(node, bound, predicate.sql("risingwave"))
 
 
-def _check_condition(bound: Expression, predicate: exp.Expression) -> None:
+def _check_condition(bound: Expression, predicate: exp.Expr) -> None:
     if bound.type != pa.bool_():
         raise SqlError(f"a condition must be BOOLEAN; this is {sql_name(bound.type)}", place_of(predicate))
 
@@ -105,7 +108,7 @@ def _columns(tree: exp.Select, scope: Scope) -> tuple[tuple[str, Expression], ..
     return tuple(found)
 
 
-def output_name(part: exp.Expression, place: int) -> str:
+def output_name(part: exp.Expr, place: int) -> str:
     """The name of an answer's column: its alias, its column, its function, or its place."""
     if isinstance(part, exp.Alias):
         return identifier(part.args["alias"])
@@ -119,7 +122,8 @@ def output_name(part: exp.Expression, place: int) -> str:
 def _aggregated(tree: exp.Select, node: Node, read: From) -> Node:
     if read.window is None or read.time is None:
         raise SqlError(
-            f"an aggregate over a stream needs a window: FROM TUMBLE({read.name}, time, INTERVAL '30' SECOND)", place_of(tree)
+            f"an aggregate over a stream needs a window: FROM TUMBLE({read.name}, time, INTERVAL '30' SECOND)",
+            place_of(tree),
         )
     binder = AggregateBinder(tree, Scope(read.name, read.source.schema))
     aggregate = binder.aggregate(node, read.window, read.time)
@@ -152,7 +156,7 @@ def _read(tree: exp.Select, streams: Mapping[str, Source]) -> From:
     return _windowed(table.this, alias, streams)
 
 
-def _stream(named: exp.Expression, streams: Mapping[str, Source]) -> Source:
+def _stream(named: exp.Expr, streams: Mapping[str, Source]) -> Source:
     name = identifier(named)
     if name not in streams:
         raise UnknownStream(name, streams, place_of(named))
@@ -176,7 +180,9 @@ def _windowed(call: exp.Func, alias: str | None, streams: Mapping[str, Source]) 
     if time is None or source.schema.field(time).type != TIMESTAMP:
         raise SqlError(f"the second argument of {name} is a TIMESTAMP column", place_of(call))
     if source.event_time not in (None, time):
-        raise SqlError(f"{name} goes by {time!r}, but the watermark of {source.name!r} by {source.event_time!r}", place_of(call))
+        raise SqlError(
+            f"{name} goes by {time!r}, but the watermark of {source.name!r} by {source.event_time!r}", place_of(call)
+        )
     spans = [interval(argument) for argument in arguments[2:]]
     try:
         window = Window(spans[-1], spans[0])
@@ -185,7 +191,7 @@ def _windowed(call: exp.Func, alias: str | None, streams: Mapping[str, Source]) 
     return From(source, alias or source.name, window, time, _window_columns(window, time))
 
 
-def _window_columns(window: Window, time: str) -> dict[str, exp.Expression]:
+def _window_columns(window: Window, time: str) -> dict[str, exp.Expr]:
     """The window of a reading as expressions over its time, where it is in one window only."""
     if not window.tumbling:
         return {}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from skerry.errors import Place, SqlError
 
@@ -25,7 +25,7 @@ logging.getLogger("sqlglot").addFilter(lambda record: "Falling back" not in reco
 class Statement:
     """One statement: its syntax tree, the user's text for it, and where that begins in the script."""
 
-    tree: exp.Expression
+    tree: exp.Expr
     text: str
     place: Place
 
@@ -56,9 +56,9 @@ def read(script: str) -> list[Statement]:
     return [_statement(tree, tokens, script) for tree, tokens in zip(trees, pieces, strict=True)]
 
 
-def place_of(node: exp.Expression) -> Place | None:
+def place_of(node: exp.Expr) -> Place | None:
     """Where a node begins in the script; if no part of it knows, where what it stands in begins."""
-    above: exp.Expression | None = node
+    above: exp.Expr | None = node
     while above is not None:
         known = [part.meta for part in above.walk() if "line" in part.meta]
         if known:
@@ -68,7 +68,7 @@ def place_of(node: exp.Expression) -> Place | None:
     return None
 
 
-def _statement(tree: exp.Expression, tokens: Sequence[Token], script: str) -> Statement:
+def _statement(tree: exp.Expr, tokens: Sequence[Token], script: str) -> Statement:
     return Statement(tree, script[tokens[0].start : tokens[-1].end + 1], _place(script, tokens[0].start))
 
 
@@ -88,7 +88,7 @@ def _pieces(script: str) -> list[list[Token]]:
     return [piece for piece in pieces if piece]
 
 
-def _look_into(tree: exp.Expression, tokens: Sequence[Token], script: str) -> None:
+def _look_into(tree: exp.Expr, tokens: Sequence[Token], script: str) -> None:
     """Find what is wrong with the query of a CREATE VIEW that sqlglot gave up: it fails when read alone."""
     kinds = [token.token_type for token in tokens]
     if isinstance(tree, exp.Command) and TokenType.VIEW in kinds and TokenType.ALIAS in kinds:

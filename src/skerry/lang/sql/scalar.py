@@ -34,11 +34,11 @@ _MACROS = {"date_add", "days_in_month", "fdiv", "fmod", "if", "json", "nullif", 
 class Scope:
     """The columns an expression may name: those of one relation, under its name or alias."""
 
-    def __init__(self, name: str, schema: pa.Schema, rewrites: Mapping[str, exp.Expression] | None = None) -> None:
+    def __init__(self, name: str, schema: pa.Schema, rewrites: Mapping[str, exp.Expr] | None = None) -> None:
         self.name, self.schema = name, schema
         self.rewrites = dict(rewrites or {})
 
-    def resolve(self, column: exp.Column) -> exp.Expression:
+    def resolve(self, column: exp.Column) -> exp.Expr:
         """The expression a column stands for."""
         self.check_table(column)
         name = self.find(column)
@@ -61,7 +61,7 @@ class Scope:
         raise UnknownColumn(column.name, self.name, known, place_of(column))
 
 
-def scalar(tree: exp.Expression, scope: Scope) -> Expression:
+def scalar(tree: exp.Expr, scope: Scope) -> Expression:
     """Bind an expression to a relation's columns, and find its type."""
     for node in tree.walk():
         if isinstance(node, _REFUSED):
@@ -77,19 +77,19 @@ def scalar(tree: exp.Expression, scope: Scope) -> Expression:
     return Expression(sql, _type(sql, scope.schema, tree))
 
 
-def _resolved(tree: exp.Expression, resolve: Callable[[exp.Column], exp.Expression]) -> exp.Expression:
+def _resolved(tree: exp.Expr, resolve: Callable[[exp.Column], exp.Expr]) -> exp.Expr:
     return tree.copy().transform(lambda node: resolve(node) if isinstance(node, exp.Column) else node)
 
 
-def _translated(resolved: exp.Expression, tree: exp.Expression) -> str:
+def _translated(resolved: exp.Expr, tree: exp.Expr) -> str:
     try:
         return resolved.sql("duckdb", unsupported_level=ErrorLevel.RAISE)
     except UnsupportedError as error:
         raise SqlError(_first_sentence(str(error)), place_of(tree)) from None
 
 
-def _kind(node: exp.Expression) -> str:
-    kinds: list[tuple[type[exp.Expression], str]] = [
+def _kind(node: exp.Expr) -> str:
+    kinds: list[tuple[type[exp.Expr], str]] = [
         (exp.AggFunc, f"the aggregate {node.sql_name() if isinstance(node, exp.Func) else ''}"),
         (exp.Columns, "COLUMNS"),
         (exp.Explode, "UNNEST"),
@@ -115,7 +115,7 @@ def _offered() -> frozenset[str]:
     return frozenset(names - inner - _UNBOUNDED)
 
 
-def _check_functions(sql: str, tree: exp.Expression) -> None:
+def _check_functions(sql: str, tree: exp.Expr) -> None:
     for node in _functions(sql, tree):
         name = (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).lower()
         if name in _UNBOUNDED:
@@ -129,7 +129,7 @@ def _check_functions(sql: str, tree: exp.Expression) -> None:
             raise UnknownFunction(name, near, _place_of_function(tree, name))
 
 
-def _functions(sql: str, tree: exp.Expression) -> list[exp.Func]:
+def _functions(sql: str, tree: exp.Expr) -> list[exp.Func]:
     """All calls, as DuckDB will see them."""
     try:
         return list(sqlglot.parse_one(sql, read="duckdb").find_all(exp.Func))
@@ -145,14 +145,14 @@ def _steady(node: exp.Func, name: str) -> bool:
     return not (isinstance(node, clocks) or since_now or known)
 
 
-def _place_of_function(tree: exp.Expression, name: str) -> Place | None:
+def _place_of_function(tree: exp.Expr, name: str) -> Place | None:
     for node in tree.find_all(exp.Func):
         if name.lower() in (node.name.lower(), node.sql_name().lower()):
             return place_of(node)
     return place_of(tree)
 
 
-def _type(sql: str, schema: pa.Schema, tree: exp.Expression) -> pa.DataType:
+def _type(sql: str, schema: pa.Schema, tree: exp.Expr) -> pa.DataType:
     """Let DuckDB say what type an expression has over these columns."""
     connection = evaluator()
     connection.register("batch", pa.Table.from_batches([empty(schema)]))

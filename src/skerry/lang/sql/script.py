@@ -127,7 +127,7 @@ class Session:
                 raise CatalogError(f"cannot replace {name!r}; view {view.name!r} reads it: {error}") from None
 
 
-def _own_name(table: exp.Expression) -> str:
+def _own_name(table: exp.Expr) -> str:
     """The name of what is made or dropped; there are no schemas to put it into."""
     if table.args.get("db"):
         raise SqlError(f"{table.sql('risingwave')!r} has a name in two parts; write {table.name}", place_of(table))
