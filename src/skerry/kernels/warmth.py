@@ -8,6 +8,7 @@ from skerry.kernels.fold import greatest, least
 from skerry.kernels.group import group
 from skerry.kernels.hash import hash_bytes, hash_integers
 from skerry.kernels.lateness import late_in_order
+from skerry.kernels.panes import pane_numbers
 
 __all__ = ["warm"]
 
@@ -28,3 +29,4 @@ def warm() -> None:
     hash_integers(numbers)
     hash_bytes(np.zeros(2, np.int64), np.zeros(1, np.uint8))
     late_in_order(numbers, 0, 0)
+    pane_numbers(numbers, 1)

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -97,12 +98,11 @@ class Total(Cell):
     def fold(self, values: pa.Array | None, groups: Groups) -> pa.Array:
         """Add values up."""
         assert values is not None, "a total has an argument"
-        valid = values.is_valid().to_numpy(zero_copy_only=False)
-        parts = self._parts(values)
-        times = len(parts)
-        return _listed(
-            add_values(np.concatenate(parts), np.tile(valid, times), np.tile(groups.numbers, times), groups.count)
-        )
+        parts, valid, numbers = self._parts(values), _valid(values), groups.numbers
+        if len(parts) == 1:
+            return _listed(add_values(parts[0], valid, numbers, groups.count))
+        twice = np.concatenate(parts), np.concatenate([valid, valid]), np.concatenate([numbers, numbers])
+        return _listed(add_values(*twice, groups.count))
 
     def merge(self, cells: pa.Array, groups: Groups) -> pa.Array:
         """Add totals up."""
@@ -114,7 +114,7 @@ class Total(Cell):
             whole = integers(values)
             assert whole is not None
             return [(whole >> 32).astype(np.float64) * 2.0**32, (whole & 0xFFFFFFFF).astype(np.float64)]
-        doubles = pc.cast(values, pa.float64(), safe=False).fill_null(0.0).to_numpy(zero_copy_only=False)
+        doubles = _doubles(values)
         return list(squares(doubles)) if self.squared else [doubles]
 
 
@@ -141,9 +141,9 @@ class Extreme(Cell):
         if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
             return self._of_texts(values, groups)
         floating = pa.types.is_floating(values.type)
-        numbers = pc.cast(values, pa.float64()).fill_null(0.0).to_numpy() if floating else integers(values)
+        numbers = _doubles(values) if floating else integers(values)
         assert numbers is not None, "what can be compared is a number, a time, a truth value or a text"
-        valid = values.is_valid().to_numpy(zero_copy_only=False)
+        valid = _valid(values)
         found, any_ = (greatest if self.highest else least)(numbers, valid, groups.numbers, groups.count)
         plain = pa.array(found + 0, mask=~any_)  # -0.0 equals 0.0, so the first to come must not show
         return plain.cast(pa.bool_()) if pa.types.is_boolean(values.type) else plain.cast(values.type)
@@ -188,6 +188,19 @@ class Distinct(Cell):
         order = first[np.argsort(numbers[first], kind="stable")]
         offsets = np.concatenate([[0], np.cumsum(np.bincount(numbers[first], minlength=count))])
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values.take(pa.array(order)), type=self.type)
+
+
+def _valid(values: pa.Array) -> npt.NDArray[np.bool_]:
+    """Which values are not NULL."""
+    if not values.null_count:
+        return np.ones(len(values), np.bool_)
+    return values.is_valid().to_numpy(zero_copy_only=False)
+
+
+def _doubles(values: pa.Array) -> npt.NDArray[np.float64]:
+    """Numbers as doubles, NULL as 0; without a copy where there is nothing to change."""
+    doubles = pc.cast(values, pa.float64(), safe=False)
+    return (doubles.fill_null(0.0) if doubles.null_count else doubles).to_numpy(zero_copy_only=False)
 
 
 def totals_of(cells: pa.Array) -> Totals:

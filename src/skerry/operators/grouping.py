@@ -62,7 +62,7 @@ def integers(column: pa.Array) -> Int64s | None:
     if pa.types.is_timestamp(type_):
         return _filled(column.cast(pa.int64())).to_numpy()
     if pa.types.is_integer(type_) or pa.types.is_boolean(type_):
-        return _filled(column).to_numpy(zero_copy_only=False).astype(np.int64)
+        return _filled(column).to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
     return None
 
 

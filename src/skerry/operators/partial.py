@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 
 from skerry.kernels.group import Groups
+from skerry.kernels.panes import pane_numbers
 from skerry.model.batch import empty
 from skerry.model.window import Window
 from skerry.operators.cells import Cell
@@ -52,7 +53,7 @@ class PartialAggregate(Operator):
         if times.null_count:  # no time, no window
             return self.transition(batch.filter(times.is_valid()))
         # Numbers of panes, not their starts: close together, so that grouping can go by a table.
-        panes = pa.array(times.cast(pa.int64()).to_numpy() // self._window.pane_us)
+        panes = pa.array(pane_numbers(times.cast(pa.int64()).to_numpy(), self._window.pane_us))
         keys = [batch.column(key.name) for key in self._keys]
         groups = group_rows([panes, *keys], batch.num_rows)
         first = pa.array(groups.first)

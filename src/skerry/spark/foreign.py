@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from py4j.protocol import Py4JJavaError
 from pyspark import TaskContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -55,8 +56,9 @@ def _loaded(spark: SparkSession, source: Source) -> DataFrame:
             reader = reader.option(name.removeprefix("spark."), value)
     try:
         return _declared(reader.load(), source)
-    except PySparkException as error:
-        raise SourceError(f"Spark cannot open source {source.name!r}: {str(error).splitlines()[0]}") from None
+    except (PySparkException, Py4JJavaError) as error:
+        told = error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else str(error)
+        raise SourceError(f"Spark cannot open source {source.name!r}: {told.splitlines()[0]}") from None
 
 
 def _declared(frame: DataFrame, source: Source) -> DataFrame:
