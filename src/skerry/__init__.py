@@ -5,7 +5,7 @@
 >>> db.execute("CREATE SOURCE road (segment INT, ts TIMESTAMP) WITH (connector='sim', duration='1min')")
 >>> db.execute("CREATE MATERIALIZED VIEW far AS SELECT segment, ts FROM road WHERE segment = 8")
 >>> sum(batch.num_rows for batch in db.view("far").stream())
-955
+951
 """
 
 from typing import TYPE_CHECKING

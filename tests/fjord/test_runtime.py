@@ -68,7 +68,7 @@ def test_answers_depend_on_neither_steps_nor_lanes_nor_units_nor_order_within_th
     assert sink.table("too_late").num_rows == 0
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(lanes=lanes_within_delay, step_rows=step_sizes, block_bytes=st.sampled_from([40, 150, 1 << 20]))
 def test_answers_over_text_files_do_not_depend_on_blocks(lanes, step_rows, block_bytes):
     with tempfile.TemporaryDirectory() as folder:

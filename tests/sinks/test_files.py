@@ -1,6 +1,7 @@
 import csv
 import json
 import math
+import pickle
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -199,11 +200,43 @@ def test_writing_that_fails_leaves_no_half_of_a_file(tmp_path):
 
 
 @pytest.mark.parametrize("resume", [True, False])
-def test_half_of_a_file_that_a_killed_run_left_is_removed(tmp_path, resume):
+@pytest.mark.parametrize("name", [".part-00000003.csv.4711", ".part-00000003-1.csv.4711", ".part-00000003-1.csv"])
+def test_unfinished_file_that_a_killed_run_left_is_removed(tmp_path, name, resume):
     (tmp_path / "v").mkdir()
-    (tmp_path / "v" / ".part-00000003.csv.tmp").write_text('"a","b"\n1')
+    (tmp_path / "v" / name).write_text('"a","b"\n1')
     opened(tmp_path, resume=resume)
     assert parts(tmp_path) == []
+
+
+def test_staged_rows_are_unseen_until_their_batch_is_written(tmp_path):
+    sink = opened(tmp_path)
+    sink.stager().stage("v", 3, 1, rows(1))
+    assert [name for name in parts(tmp_path) if not name.startswith(".")] == []
+    sink.write("v", 3, rows(2), staged=[1])
+    assert parts(tmp_path) == ["part-00000003-1.csv", "part-00000003.csv"]
+
+
+def test_batch_whose_rows_are_all_staged_has_no_file_of_its_own(tmp_path):
+    sink = opened(tmp_path)
+    sink.stager().stage("v", 3, 1, rows(1))
+    sink.write("v", 3, rows(), staged=[1])
+    assert parts(tmp_path) == ["part-00000003-1.csv"]
+
+
+def test_batch_that_runs_again_in_other_tasks_leaves_their_files_alone(tmp_path):
+    sink = opened(tmp_path)
+    for tasks in ([1, 2], [2, 5]):
+        for task in tasks:
+            sink.stager().stage("v", 3, task, rows(task))
+        sink.write("v", 3, rows(), staged=tasks)
+    assert parts(tmp_path) == ["part-00000003-2.csv", "part-00000003-5.csv"]
+
+
+def test_stager_travels(tmp_path):
+    sink = opened(tmp_path)
+    pickle.loads(pickle.dumps(sink.stager())).stage("v", 0, 0, rows(1))
+    sink.write("v", 0, rows(), staged=[0])
+    assert (tmp_path / "v" / "part-00000000-0.csv").read_text() == '"a","b"\n1,"x"\n'
 
 
 def test_parts_of_an_earlier_run_are_removed_whatever_their_format(tmp_path):
@@ -223,8 +256,8 @@ def test_parts_of_an_earlier_run_stay_when_it_goes_on(tmp_path):
 def test_files_of_others_stay(tmp_path, name):
     (tmp_path / "v").mkdir()
     (tmp_path / "v" / name).write_text("mine")
-    opened(tmp_path)
-    assert parts(tmp_path) == [name]
+    opened(tmp_path).write("v", 1, rows(1))
+    assert parts(tmp_path) == sorted([name, "part-00000001.csv"])
 
 
 def test_folders_of_other_outputs_stay(tmp_path):

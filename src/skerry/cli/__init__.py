@@ -1,6 +1,5 @@
 """The command line: one file a command. Catches SkerryError and nothing else."""
 
-import os
 import sys
 from typing import Any
 
@@ -41,12 +40,7 @@ def _common(
 
 def main() -> None:
     """Run a command; exit code 2 means that the user's input is wrong, 1 anything else."""
-    code = _carried_out()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    # Not by sys.exit: Spark's gateway threads keep the interpreter from an orderly end, and DuckDB
-    # would complain on the terminal of what they still hold. The JVM ends when this process does.
-    os._exit(code)
+    sys.exit(_carried_out())
 
 
 def _carried_out() -> int:

@@ -1,12 +1,12 @@
 """A plan in words: the tree, what runs where, and what it keeps."""
 
+import re
 from collections.abc import Iterator
 
 from skerry.catalog import Source
 from skerry.model.time import MICROS
 from skerry.model.window import Window
 from skerry.operators.derive import Expression
-from skerry.operators.folds import Fold
 from skerry.plan.nodes import Aggregate, Node, Project, Scan, Select, ViewPlan
 from skerry.plan.stages import Stages, cut_into_stages
 
@@ -23,7 +23,20 @@ def explain(view: ViewPlan) -> str:
             lines.append("  " * depth + f"-- {where}")
         lines.append("  " * depth + _told(node))
         depth += 1
-    return "\n".join(lines)
+    return _readable("\n".join(lines), stages)
+
+
+def _readable(text: str, stages: Stages) -> str:
+    """Put what a column means in place of the name that only the plan knows it by."""
+    if stages.aggregate is None:
+        return text
+    below = stages.aggregate.input
+    assert isinstance(below, Project)
+    meanings = {name: expression.column or expression.sql for name, expression in below.columns if name[0] == "_"}
+    for fold in stages.aggregate.folds:
+        meanings[fold.name] = f"{fold.function.upper()}({meanings.get(fold.argument or '', fold.argument or '*')})"
+    hidden = re.compile(r'"?\b(_(?:time|key\d+|argument\d+|fold\d+))\b"?')
+    return hidden.sub(lambda found: meanings.get(found[1], found[0]), text)
 
 
 def _options(view: ViewPlan) -> str:
@@ -48,20 +61,18 @@ def _told(node: Node) -> str:
     if isinstance(node, Select):
         return f"Select {node.text}"
     if isinstance(node, Project):
-        return "Project " + ", ".join(_column(name, expression) for name, expression in node.columns)
+        return "Project " + ", ".join(dict.fromkeys(_column(name, expression) for name, expression in node.columns))
     if isinstance(node, Aggregate):
-        folds = ", ".join(f"{fold.name} = {_fold(fold)}" for fold in node.folds)
+        folds = ", ".join(fold.name for fold in node.folds)
         return f"Aggregate {folds} by {', '.join((*node.keys, 'window'))} over {_window(node.window)}"
     assert isinstance(node, Scan)
     return _scan(node.source)
 
 
 def _column(name: str, expression: Expression) -> str:
-    return name if expression.column == name else f"{name} = {expression.sql}"
-
-
-def _fold(fold: Fold) -> str:
-    return f"{fold.function}({fold.argument or '*'})"
+    if expression.column == name or name[0] == "_":
+        return expression.column or expression.sql
+    return f"{name} = {expression.sql}"
 
 
 def _window(window: Window) -> str:

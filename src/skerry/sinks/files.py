@@ -12,7 +12,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -76,6 +76,7 @@ class FileSink(Sink):
             raise OptionError(f"unknown format {format_!r}; known are {', '.join(FORMATS)}")
         self._parts = _Parts(directory.resolve(), format_)
         self._schemas: dict[str, pa.Schema] = {}
+        self._newest: dict[str, int] = {}
 
     def open(self, outputs: Mapping[str, pa.Schema], *, resume: bool) -> None:
         """Make the folders, and empty them of an earlier run's parts."""
@@ -88,6 +89,8 @@ class FileSink(Sink):
                 raise OptionError(f"cannot write answers to {str(folder)!r}: {error.strerror}") from None
             for part in _named(folder, _UNFINISHED) + ([] if resume else _named(folder, _PART)):
                 part.unlink()
+            numbers = [int(part.name[5:].split(".")[0].split("-")[0]) for part in _named(folder, _PART)]
+            self._newest[output] = max(numbers, default=-1)
 
     def write(self, output: str, number: int, rows: pa.RecordBatch, staged: Sequence[int] = ()) -> None:
         """Leave exactly this batch's files: of its rows, if there are any, and of its tasks."""
@@ -97,8 +100,13 @@ class FileSink(Sink):
             os.replace(waiting, place)
         if rows.num_rows:
             parts.write(parts.place(output, number), rows)
-        kept = {*places, *([parts.place(output, number)] if rows.num_rows else [])}
-        for place in _named(parts.directory / output, re.compile(rf"part-{number:08d}(-\d+)?\.({_SUFFIXES})")):
+        if number <= self._newest.get(output, -1):
+            self._tidy(output, number, {*places, *([parts.place(output, number)] if rows.num_rows else [])})
+        self._newest[output] = max(number, self._newest.get(output, -1))
+
+    def _tidy(self, output: str, number: int, kept: Collection[Path]) -> None:
+        """Remove what an earlier attempt at a batch left, with other tasks or in another format."""
+        for place in _named(self._parts.directory / output, re.compile(rf"part-{number:08d}(-\d+)?\.({_SUFFIXES})")):
             if place not in kept:
                 place.unlink()
 

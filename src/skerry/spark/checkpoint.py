@@ -46,6 +46,10 @@ class Checkpoint:
             time.sleep(0.1)
         _write(place, processes)
 
+    def release(self) -> None:
+        """Nobody uses the folder any more."""
+        (self.folder / "processes.json").unlink(missing_ok=True)
+
 
 def _write(place: Path, told: object) -> None:
     beside = place.with_suffix(".tmp")

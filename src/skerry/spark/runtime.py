@@ -55,6 +55,7 @@ class SparkRun:
         try:
             return self._run(stopped, watch)
         finally:
+            self._checkpoint.release()
             if self._temporary:
                 shutil.rmtree(self._temporary, ignore_errors=True)
 

@@ -1,5 +1,6 @@
 """The Spark session: one a process, quiet, with the settings that make a small batch cheap."""
 
+import atexit
 import os
 import sys
 import tempfile
@@ -52,7 +53,16 @@ def session(master: str, extra: Mapping[str, str] | None = None) -> SparkSession
     with _own_log():
         started = builder.getOrCreate()
     warming.join()
+    atexit.register(_end, started)
     return started
+
+
+def _end(started: SparkSession) -> None:
+    """Stop Spark, and the threads by which it calls back: they would outlive the interpreter's orderly end."""
+    gateway = started.sparkContext._gateway
+    started.stop()
+    if gateway is not None:
+        gateway.shutdown()
 
 
 def _sized(master: str) -> dict[str, str]:

@@ -1,0 +1,47 @@
+import pytest
+from typer.testing import CliRunner
+
+from skerry.cli import app
+from skerry.errors import InputError
+from tests.cli.commands import SCRIPT, laid_out
+
+MEAN = [
+    "view mean",
+    "-- operate: by no key, in one bucket; state: one row a pane and group",
+    "Project",
+    "Aggregate",
+    "-- route: beside the source, partial aggregates before the shuffle",
+    "Project",
+    "Scan road (file: path = 'road.csv'; watermark ts - 5 SECOND)",
+]
+SEEN = ["view seen", "-- route: beside the source, no shuffle", "Project sensor", MEAN[-1]]
+
+
+def explained(folder, script):
+    return CliRunner().invoke(app, ["explain", str(laid_out(folder, script) / "script.sql")])
+
+
+def test_explain_tells_what_runs_where(tmp_path):
+    result = explained(tmp_path, SCRIPT)
+    told = [line.strip() for line in result.stdout.splitlines() if line]
+    assert result.exit_code == 0
+    assert all(line.startswith(start) for line, start in zip(told, MEAN + SEEN, strict=True)), told
+
+
+def test_explain_needs_no_data(tmp_path):
+    laid_out(tmp_path)
+    (tmp_path / "road.csv").unlink()
+    assert CliRunner().invoke(app, ["explain", str(tmp_path / "script.sql")]).exit_code == 0
+
+
+def test_explain_without_a_view_is_told(tmp_path):
+    error = explained(tmp_path, SCRIPT.partition(";")[0]).exception
+    assert isinstance(error, InputError)
+    assert str(error) == "the script has no view; add one with CREATE MATERIALIZED VIEW"
+
+
+@pytest.mark.parametrize("option", ["emit='final'", "late_to='late'"])
+def test_explain_tells_the_options_of_a_view(tmp_path, option):
+    name, _, value = option.partition("=")
+    result = explained(tmp_path, SCRIPT.replace("seen AS", f"seen WITH ({option}) AS"))
+    assert f"view seen ({name} = {value})\n" in result.stdout

@@ -1,0 +1,36 @@
+import pytest
+from typer.testing import CliRunner
+
+from skerry import __version__
+from skerry.cli import app
+
+COMMANDS = [command.callback.__name__ for command in app.registered_commands]
+
+
+def told(*arguments: str) -> str:
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0
+    return result.stdout
+
+
+def test_commands_are_these():
+    assert COMMANDS == ["demo", "run", "explain", "verify", "doctor", "bench", "reproduce"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_every_command_has_an_example(command):
+    assert f"Example: skerry {command}" in told(command, "--help")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_names_every_command(command):
+    assert f"\n  {command} " in told("--help")
+
+
+def test_version_is_told():
+    assert told("--version") == f"skerry {__version__}\n"
+
+
+@pytest.mark.parametrize("option", ["--runtime", "--out", "--format", "--master", "--checkpoint", "--project"])
+def test_options_of_run_are_kept(option):
+    assert f"  {option} " in told("run", "--help")

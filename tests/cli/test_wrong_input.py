@@ -1,0 +1,66 @@
+"""What a user can get wrong: told in one line, exit code 2, nothing else."""
+
+import re
+
+import pytest
+
+from tests.cli.commands import SCRIPT, laid_out, run, skerry
+
+SCRIPTS = {
+    "unknown column": (SCRIPT.replace("AVG(speed)", "AVG(sped)"), "line 3, column .*: unknown column 'sped'; road has"),
+    "unknown stream": (SCRIPT.replace("FROM road", "FROM raod"), "unknown stream 'raod'; the catalogue has road"),
+    "unknown function": (
+        SCRIPT.replace("SELECT sensor", "SELECT sine(speed)"),
+        "unknown function 'sine'; did you mean",
+    ),
+    "broken sql": (SCRIPT + "CREATE MATERIALIZED VIEW AS FROM", "line 6, column .*"),
+    "unknown connector": (SCRIPT.replace("'file'", "'fax'"), "connector 'fax'; known are file, sim, spark"),
+    "unknown option of a source": (SCRIPT.replace("path=", "paht="), "unknown option 'paht'"),
+    "missing data": (SCRIPT.replace("road.csv", "raod.csv"), "no file matches 'raod.csv'"),
+    "undeclared column": (SCRIPT.replace("speed DOUBLE", "sped DOUBLE, speed DOUBLE"), "has no column 'sped'; it has"),
+    "empty": ("-- nothing\n", "there is no view to run"),
+    "not utf-8": (SCRIPT.replace("road", "größe").encode("latin-1"), "cannot read the script 'script.sql': .*utf-8"),
+    "zero bytes": (b"\0" * 100, ".*"),
+}
+OPTIONS = {
+    "unknown format": (["--format", "xml"], "unknown format 'xml'; known are parquet, csv, jsonl"),
+    "unknown runtime": (["--runtime", "flink"], "unknown runtime 'flink'; known are spark, fjord"),
+    "unknown option": (["--fromat", "csv"], "no such option: --fromat.*--format.*; see skerry run --help"),
+    "option without a value": (["--out"], "option '--out' requires an argument; see skerry --help"),
+    "no number": (["--batch-rows", "many"], "invalid value for '--batch-rows'.*"),
+    "no rows": (["--batch-rows", "0"], "a step needs at least one row, got 0"),
+    "checkpoint": (["--checkpoint", "kept"], "the fjord runtime keeps no checkpoint"),
+    "no project": (["--project", "nowhere"], "there is no project folder 'nowhere'"),
+    "out is a file": (["--out", "road.csv"], "cannot write answers to '.*road.csv/.*"),
+}
+COMMANDS = {
+    "missing script": (["run", "nowhere.sql"], "there is no script 'nowhere.sql'"),
+    "script is a folder": (["explain", "."], r"cannot read the script '\.'"),
+    "no script": (["run"], "missing argument 'script'; see skerry run --help"),
+    "unknown command": (["rnu"], "no such command 'rnu'.*; see skerry --help"),
+    "unknown demo": (["demo", "sea"], "unknown demo 'sea'; known are traffic"),
+}
+
+
+def assert_told(done, message):
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    [line] = done.stderr.splitlines()
+    assert re.match(rf"error: .*{message}", line), line
+
+
+@pytest.mark.parametrize(("script", "message"), SCRIPTS.values(), ids=SCRIPTS)
+def test_wrong_script_is_told_in_one_line(tmp_path, script, message):
+    assert_told(run(laid_out(tmp_path, script)), message)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("options", "message"), OPTIONS.values(), ids=OPTIONS)
+def test_wrong_option_is_told_in_one_line(tmp_path, options, message):
+    assert_told(run(laid_out(tmp_path), *options), message)
+
+
+@pytest.mark.parametrize(("arguments", "message"), COMMANDS.values(), ids=COMMANDS)
+def test_wrong_command_is_told_in_one_line(tmp_path, arguments, message):
+    assert_told(skerry(tmp_path, *arguments), message)
