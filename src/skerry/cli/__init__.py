@@ -1,5 +1,6 @@
 """The command line: one file a command. Catches SkerryError and nothing else."""
 
+import os
 import sys
 from typing import Any
 
@@ -40,7 +41,12 @@ def _common(
 
 def main() -> None:
     """Run a command; exit code 2 means that the user's input is wrong, 1 anything else."""
-    sys.exit(_carried_out())
+    code = _carried_out()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Not by sys.exit: a run that was stopped leaves Spark's callback threads in the middle of a batch, and
+    # DuckDB would complain on the terminal of what they still hold. The JVM ends when this process does.
+    os._exit(code)
 
 
 def _carried_out() -> int:

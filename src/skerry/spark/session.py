@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from skerry.errors import RunError
 from skerry.kernels.warmth import warm
+from skerry.spark.home import use_compiled_home
 from skerry.spark.java import find_java
 
 __all__ = ["session"]
@@ -44,6 +45,8 @@ def session(master: str, extra: Mapping[str, str] | None = None) -> SparkSession
         return found
     find_java()
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    if master.startswith("local"):
+        use_compiled_home()
     builder = SparkSession.builder.appName("skerry").master(master)
     for name, value in {**_SETTINGS, **_sized(master), **(extra or {})}.items():
         builder = builder.config(name, value)

@@ -5,18 +5,23 @@ the batch) and reads the splits in between on the executors, where they are rout
 enters the JVM is envelopes.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from skerry.sources.replay import Position, Replay
-from skerry.sources.source import Split
 from skerry.spark.envelope import SPARK_SCHEMA, to_batch
-from skerry.spark.route import Routing
+from skerry.spark.parcel import Parcel
+
+if TYPE_CHECKING:  # loaded where a parcel is opened: see skerry.spark.parcel
+    from skerry.sources.replay import Position, Replay
+    from skerry.sources.source import Split
+    from skerry.spark.route import Routing
 
 __all__ = ["FORMAT", "data_source"]
 
@@ -34,8 +39,8 @@ class _Share(InputPartition):
 class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Plans on the driver, reads on the executors. ``finish`` ends the input after what is there."""
 
-    def __init__(self, routing: Routing, tasks: int, *, finish: bool) -> None:
-        self._routing, self._pipeline, self._tasks, self._finish = routing, routing.pipeline, tasks, finish
+    def __init__(self, routing: Parcel[Routing], tasks: int, *, finish: bool) -> None:
+        self._routing, self._tasks, self._finish = routing, tasks, finish
         self._planner: Replay | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -52,7 +57,7 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: Position, limit: ReadLimit) -> Position:
         following = self._replay().next(start)
-        if not self._pipeline.foreign:
+        if not self._routing.open().pipeline.foreign:
             return following
         # Other sources are read beside this one: the end is told when ``finish`` says that they have ended too.
         if following["lanes"] != start["lanes"]:
@@ -67,15 +72,19 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, _Share)
-        streams = [connector.definition.name for connector in self._pipeline.connectors]
-        router = self._routing.router(partition.task, streams)
+        routing = self._routing.open()
+        streams = [connector.definition.name for connector in routing.pipeline.connectors]
+        router = routing.router(partition.task, streams)
         for split in partition.splits:
             router.take(split)
         yield to_batch(router.envelopes(done=partition.done))
 
     def _replay(self) -> Replay:
         if self._planner is None:
-            self._planner = Replay(self._pipeline.connectors, self._pipeline.step_rows)
+            from skerry.sources.replay import Replay
+
+            pipeline = self._routing.open().pipeline
+            self._planner = Replay(pipeline.connectors, pipeline.step_rows)
         return self._planner
 
 
@@ -89,6 +98,7 @@ def _shared_out(splits: Sequence[Split], tasks: int) -> list[list[Split]]:
 
 def data_source(routing: Routing, tasks: int, *, finish: bool) -> type[DataSource]:
     """A data source class for one pipeline. Spark carries the class, and all it holds, to its workers."""
+    parcel = Parcel(routing)
 
     class SkerrySource(DataSource):
         @classmethod
@@ -99,6 +109,6 @@ def data_source(routing: Routing, tasks: int, *, finish: bool) -> type[DataSourc
             return SPARK_SCHEMA
 
         def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-            return _Reader(routing, tasks, finish=finish)
+            return _Reader(parcel, tasks, finish=finish)
 
     return SkerrySource
