@@ -5,7 +5,7 @@ Side by side in one Spark session: Skerry's fused source, Skerry behind Spark's 
 ``mapInArrow``. All read the same Parquet files and write Parquet. A rate is that of the batches after
 the first, which pays for compilation on all sides.
 
-    python benchmarks/pipeline.py --files 16 --rows 1000000 --files-a-batch 4 --json pipeline.json
+    python benchmarks/pipeline.py --files 48 --rows 1000000 --files-a-batch 16 --json pipeline.json
 """
 
 import argparse
@@ -38,7 +38,7 @@ QUERIES = {
 }
 
 
-def make_files(folder: Path, files: int, rows: int) -> None:
+def make_files(folder: Path, files: int, rows: int, compression: str = "snappy") -> None:
     """Readings in order of time, a little disordered, the same on every run."""
     random = np.random.default_rng(7)
     folder.mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ def make_files(folder: Path, files: int, rows: int) -> None:
                 "speed": random.random(rows) * 100,
             }
         )
-        pq.write_table(table, folder / f"{number:04d}.parquet")
+        pq.write_table(table, folder / f"{number:04d}.parquet", compression=compression)
 
 
 class Bench:
@@ -158,17 +158,18 @@ def measure(bench: Bench, repeats: int) -> dict[str, dict[str, float]]:
 def main() -> None:
     """Print a table of ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--files", type=int, default=16)
+    parser.add_argument("--files", type=int, default=48)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--files-a-batch", type=int, default=4)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--files-a-batch", type=int, default=16)
+    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--compression", default="snappy", help="of the Parquet files: snappy, zstd, none")
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     spark = session(given.master)
     data = Path(tempfile.mkdtemp(prefix="skerry-bench-"))
     try:
-        make_files(data, given.files, given.rows)
+        make_files(data, given.files, given.rows, given.compression)
         found = measure(Bench(spark, data, given.files, given.rows, given.files_a_batch), given.repeats)
     finally:
         shutil.rmtree(data)

@@ -46,16 +46,27 @@ def _killed_after(process: subprocess.Popen[bytes], out: Path, batches: int) -> 
     return going
 
 
-@pytest.mark.spark
-@pytest.mark.timeout(400)
-def test_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
+def _check_killed_run(tmp_path: Path, attempts: int) -> None:
     (tmp_path / "script.sql").write_text(SCRIPT)
     subprocess.run(_command(tmp_path, "whole"), check=True, capture_output=True, timeout=120)
     kills = 0
-    for _ in range(3):
+    for _ in range(attempts):
         process = subprocess.Popen(_command(tmp_path, "cut"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         kills += _killed_after(process, tmp_path / "cut", _batches(tmp_path / "cut") + random.randint(1, 3))
     done = subprocess.run(_command(tmp_path, "cut"), check=True, capture_output=True, text=True, timeout=120)
     assert kills >= 2
     assert "too_late" in done.stdout
     assert _answers(tmp_path / "cut") == _answers(tmp_path / "whole")
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(400)
+def test_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    _check_killed_run(tmp_path, attempts=3)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("round_", range(8))
+def test_killed_run_goes_on_where_it_was_many_times(tmp_path: Path, round_: int) -> None:
+    _check_killed_run(tmp_path, attempts=6)
