@@ -11,6 +11,7 @@
     │   └── CatalogError        a name is taken, or is not there
     ├── SetupError              the machine lacks something; says the command that mends it
     ├── RunError                the pipeline failed or disagrees with itself
+    │   └── LimitError          a view asks for more than it is allowed; it stops, the others go on
     └── KernelError             a kernel was called with arrays that do not fit together
 
 Arguments are kept raw, so that an error survives pickling on its way from a Spark worker, and are
@@ -24,6 +25,7 @@ __all__ = [
     "CatalogError",
     "InputError",
     "KernelError",
+    "LimitError",
     "OptionError",
     "Place",
     "RunError",
@@ -138,6 +140,10 @@ class SetupError(SkerryError):
 
 class RunError(SkerryError):
     """A pipeline failed, or two runs that must agree do not."""
+
+
+class LimitError(RunError):
+    """One view takes more memory or gives more answers than it may."""
 
 
 class KernelError(SkerryError):

@@ -3,12 +3,15 @@
 from tests.oracles.extremes import greatest, least
 from tests.oracles.groups import group
 from tests.oracles.hashes import hash_bytes, hash_integer, mix
+from tests.oracles.joins import arriving_combinations, combinations
 from tests.oracles.lateness import late_in_order
 from tests.oracles.sums import deviation, nearest, total
 from tests.oracles.windows import aggregate_windows, window_starts
 
 __all__ = [
     "aggregate_windows",
+    "arriving_combinations",
+    "combinations",
     "deviation",
     "greatest",
     "group",

@@ -55,7 +55,7 @@ class WindowAggregate(Operator):
         self._next_run = 0
         self._closed: Micros = START_OF_TIME
 
-    def transition(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
         """Take partial rows in."""
         if batch.num_rows:
             self._fresh.append(batch)

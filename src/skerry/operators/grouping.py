@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from skerry.kernels.group import Groups, group
 from skerry.kernels.hash import UInt64s, hash_bytes, hash_integers, mix
 
-__all__ = ["buckets", "canonical", "group_rows", "integers"]
+__all__ = ["buckets", "canonical", "group_rows", "hash_column", "integers"]
 
 Int64s = npt.NDArray[np.int64]
 
@@ -37,7 +37,7 @@ def buckets(columns: Sequence[pa.Array], rows: int, count: int) -> Int64s:
     """Spread rows over buckets by the hash of their keys; equal keys meet, whoever computes it."""
     hashes = np.zeros(rows, np.uint64)
     for column in columns:
-        hashes = mix(hashes, _hash_column(column))
+        hashes = mix(hashes, hash_column(column))
     return (hashes % np.uint64(count)).astype(np.int64)
 
 
@@ -92,7 +92,8 @@ def _numbered(values: Int64s) -> tuple[Int64s, int]:
     return found.numbers, found.count
 
 
-def _hash_column(column: pa.Array) -> UInt64s:
+def hash_column(column: pa.Array) -> UInt64s:
+    """Hash each value of a column; equal values alike, whoever computes it."""
     codes = integers(column)
     if codes is not None:
         hashes = hash_integers(codes)

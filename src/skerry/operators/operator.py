@@ -33,8 +33,8 @@ class Operator(ABC):
     schema: pa.Schema
 
     @abstractmethod
-    def transition(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Take a batch in, give what follows from it."""
+    def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
+        """Take a batch of one of its input streams in, give what follows from it."""
 
     def advance(self, watermark: Micros) -> pa.RecordBatch:
         """Learn that nothing before ``watermark`` will come, give what is settled by that."""
@@ -60,9 +60,10 @@ class Chain(Operator):
         self._links = tuple(links)
         self.schema = self._links[-1].schema
 
-    def transition(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
         """Hand the batch down the chain."""
-        for link in self._links:
+        batch = self._links[0].transition(batch, stream)
+        for link in self._links[1:]:
             batch = link.transition(batch)
         return batch
 

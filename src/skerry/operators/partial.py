@@ -45,7 +45,7 @@ class PartialAggregate(Operator):
         self._cells = cells_of(folds)
         self.schema = partial_schema(self._keys, self._cells)
 
-    def transition(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
         """Fold the batch."""
         if batch.num_rows == 0:
             return empty(self.schema)

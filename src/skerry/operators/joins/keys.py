@@ -1,0 +1,64 @@
+"""Join keys as 64-bit codes. A key with a NULL or a NaN in it equals nothing, not even itself."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from skerry.kernels.hash import mix
+from skerry.operators.grouping import hash_column, integers
+from skerry.operators.joins.technique import Int64s
+
+__all__ = ["Bools", "equal_keys", "exact", "key_codes"]
+
+Bools = npt.NDArray[np.bool_]
+
+
+def exact(types: Sequence[pa.DataType]) -> bool:
+    """Whether equal codes mean equal keys. If not, matches have to be verified on the keys themselves.
+
+    >>> exact([pa.int64()]), exact([pa.string()]), exact([pa.int64(), pa.int64()])
+    (True, False, False)
+    """
+    return len(types) == 1 and integers(pa.array([], types[0])) is not None
+
+
+def key_codes(columns: Sequence[pa.Array], rows: int) -> tuple[Int64s, Bools]:
+    """Codes that are equal where the keys are, and which rows may join at all.
+
+    >>> codes, joinable = key_codes([pa.array([0.0, -0.0, None])], 3)
+    >>> bool(codes[0] == codes[1]), joinable.tolist()
+    (True, [True, True, False])
+    """
+    joinable = np.ones(rows, np.bool_)
+    for column in columns:
+        _strike(joinable, column)
+    if len(columns) == 1 and (codes := integers(columns[0])) is not None:
+        return codes, joinable
+    hashes = np.zeros(rows, np.uint64)
+    for column in columns:
+        hashes = mix(hashes, hash_column(column))
+    return hashes.view(np.int64), joinable
+
+
+def equal_keys(one: pa.RecordBatch, other: pa.RecordBatch) -> Bools:
+    """In which rows all columns of two batches are equal; NULL and NaN equal nothing.
+
+    >>> left, right = (pa.record_batch({"k": keys}) for keys in (["a", "b", None], ["a", "c", None]))
+    >>> equal_keys(left, right).tolist()
+    [True, False, False]
+    """
+    same = np.ones(one.num_rows, np.bool_)
+    for mine, its in zip(one.columns, other.columns, strict=True):
+        same &= pc.fill_null(pc.equal(mine, its), False).to_numpy(zero_copy_only=False)
+    return same
+
+
+def _strike(joinable: Bools, column: pa.Array) -> None:
+    """Take out the rows in which the column has no value to compare."""
+    if column.null_count:
+        joinable &= column.is_valid().to_numpy(zero_copy_only=False)
+    if pa.types.is_floating(column.type):
+        joinable &= ~pc.is_nan(column.fill_null(0.0)).to_numpy(zero_copy_only=False)
