@@ -2,13 +2,23 @@
 
 import numpy as np
 
+from skerry.kernels.amjoin import absences
+from skerry.kernels.chains import empty_chains, entries, insert_all, swept
+from skerry.kernels.combinations import combine
 from skerry.kernels.deviation import deviations, squares
 from skerry.kernels.exact import add_totals, add_values, as_doubles
 from skerry.kernels.fold import greatest, least
+from skerry.kernels.gather import Arrivals, Occurrences
 from skerry.kernels.group import group
 from skerry.kernels.hash import hash_bytes, hash_integers
+from skerry.kernels.intern import Integers, Texts
 from skerry.kernels.lateness import late_in_order
+from skerry.kernels.mjoin import Probing, mjoin
+from skerry.kernels.order import in_order
+from skerry.kernels.outer import climb_levels, probe_tables, swept_occurrences, walk_occurrences
 from skerry.kernels.panes import pane_numbers
+from skerry.kernels.snjoin import OccurrenceTable, Tuples
+from skerry.kernels.tree import Tree, climb
 
 __all__ = ["warm"]
 
@@ -30,3 +40,44 @@ def warm() -> None:
     hash_bytes(np.zeros(2, np.int64), np.zeros(1, np.uint8))
     late_in_order(numbers, 0, 0)
     pane_numbers(numbers, 1)
+    _warm_gather()
+    _warm_snjoin()
+    _warm_rivals()
+
+
+def _warm_gather() -> None:
+    """Those behind GATHER."""
+    numbers = np.zeros(2, np.int64)
+    Integers().number(np.arange(100))
+    Texts().number(numbers, np.zeros(1, np.uint8))
+    in_order(np.array([1, 0]), numbers)
+    table = Occurrences(0)
+    table.know_sensors(numbers)
+    arrivals = Arrivals(numbers, numbers, numbers)
+    table.remember(arrivals)
+    table.answer_on_arrival(arrivals, min_arity=1)
+    found = table.answer_in_order(arrivals, min_arity=1)
+    table.forget(1)
+    combine(found.offsets, found.sensors, 1, 9)
+
+
+def _warm_snjoin() -> None:
+    """Those behind SNJoin, with so many tuples that its table has to grow."""
+    rows = np.arange(1000)
+    tuples = Tuples(np.zeros(1000, np.int32), rows, rows, rows, rows)
+    table = OccurrenceTable(1, np.zeros(1, np.int64))
+    table.load(tuples)
+    table.join(tuples, 1000)
+    table.sweep(1000)
+
+
+def _warm_rivals() -> None:
+    """Those behind the techniques that SNJoin is measured against; a table gets crowded, and is swept."""
+    rows = np.arange(100)
+    tuples = entries(np.zeros(100, np.int32), rows, rows, rows, rows, 1)
+    chains = swept(insert_all(empty_chains(1), tuples), 50)
+    mjoin(Probing.of(1, absences(chains, 1)), tuples, 100)
+    climb(Tree.of(1, 1), tuples, 100, 1)
+    for way in (probe_tables, climb_levels, walk_occurrences):
+        chains, _ = way(empty_chains(1), tuples, 100)
+    swept_occurrences(chains, 50)

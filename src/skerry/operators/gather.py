@@ -1,0 +1,209 @@
+"""A join of variable arity: each tuple, and those of other sensors that agree with it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from skerry.errors import InputError
+from skerry.kernels.combinations import combine
+from skerry.kernels.gather import Answers, Arrivals, Occurrences
+from skerry.kernels.order import in_order
+from skerry.model.batch import empty
+from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
+from skerry.model.types import TIMESTAMP
+from skerry.operators.interned import Keys, Sensors
+from skerry.operators.joins.rows import RowStore
+from skerry.operators.operator import Operator, PaneChanges, Panes
+
+__all__ = ["Gather"]
+
+Bools = npt.NDArray[np.bool_]
+
+_CLOCK = "clock"
+_NO_ARRIVALS = Arrivals(*(np.empty(0, np.int64) for _ in range(3)))
+_FEW = 65_536
+"""As many keys or sensors without a tuple are kept, before it is worth while to number the rest anew."""
+
+
+class Gather(Operator):
+    """Give for each tuple its answer: itself, then the tuples of other sensors that share its key, newest first.
+
+    In the order (time, sensor, arrival) they come before it, by ``span_us`` at the most: so every pair
+    stands in one answer. It is given if ``min_arity`` sensors take part, its own counted. A tuple whose key is
+    NULL or NaN, or whose sensor is NULL, takes no part and has no answer.
+
+    An answer is given once, when the watermark has passed its tuple; if ``early``, at the arrival of the
+    tuple, and again whenever a member arrives after it. ``flatten`` spells an answer out: every way to choose
+    one tuple a sensor, no more than ``limit`` at once.
+
+    A tuple is kept until the watermark has passed it by the span. One hash table serves all sensors, so that
+    a tuple costs the same whether there are ten or ten thousand, and one that joins or leaves costs nothing.
+    Tuples behind the watermark must not be given to it.
+
+    Ali, Aref, Kamel: Multi-way Joins for Sensor-Network Databases, 2005, section 3.
+
+    >>> schema = pa.schema({"gas": pa.int64(), "sensor": pa.string(), "ts": TIMESTAMP})
+    >>> leak = Gather(schema, key="gas", sensor="sensor", time="ts", span_us=10, min_arity=2)
+    >>> columns = [pa.array([7, 7]), pa.array(["a", "b"]), pa.array([1, 4], TIMESTAMP)]
+    >>> leak.transition(pa.RecordBatch.from_arrays(columns, schema=schema)).num_rows
+    0
+    >>> found = leak.advance(Micros(5))
+    >>> found.column("arity").to_pylist(), [member["sensor"] for member in found.column("members")[0].as_py()]
+    ([2], ['b', 'a'])
+    """
+
+    def __init__(
+        self,
+        schema: pa.Schema,
+        *,
+        key: str,
+        sensor: str,
+        time: str,
+        span_us: int,
+        min_arity: int = 1,
+        early: bool = False,
+        flatten: bool = False,
+        limit: int = 10_000_000,
+    ) -> None:
+        if span_us < 0 or min_arity < 1:
+            raise InputError("a span must not be below 0, nor an arity below 1; got", span_us, "and", min_arity)
+        self._columns = (key, sensor, time)
+        self._span_us, self._min_arity, self._limit = span_us, min_arity, limit
+        self._early, self._flatten = early, flatten
+        self._types = schema.field(key).type, schema.field(sensor).type
+        self.schema = _schema(*self._types)
+        self._kept = pa.schema(list(self.schema)[:3])
+        self._rows = RowStore(self._kept)
+        self._nothing = empty(self.schema)
+        self._closed: Micros = START_OF_TIME
+        self._begin()
+
+    def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
+        """Take tuples in; if early, answer them."""
+        rows = _joinable([batch.column(name) for name in self._columns], self._kept)
+        if not rows.num_rows:
+            return self._nothing
+        arrivals = self._numbered(rows)
+        self._rows.add(rows, arrivals.times + self._span_us)
+        if self._early:
+            return self._given(self._table.answer_on_arrival(_joined([arrivals]), min_arity=self._min_arity))
+        self._waiting.append(arrivals)
+        return self._nothing
+
+    def advance(self, watermark: Micros) -> pa.RecordBatch:
+        """Answer the tuples before ``watermark``, and forget those that it has left behind."""
+        if watermark <= self._closed:
+            return self._nothing
+        self._closed = watermark
+        given = self._nothing
+        if not self._early:
+            given = self._given(self._table.answer_in_order(self._passed(), min_arity=self._min_arity))
+        self._table.forget(watermark - self._span_us)
+        self._rows.forget(watermark)
+        if max(self._keys.count, self._sensors.count) > 2 * self._rows.count + _FEW:
+            self._renumber()
+        return given
+
+    def changes(self) -> PaneChanges:
+        """The chunks of tuples that are new, merged or gone, and how far time has come."""
+        changes = self._rows.changes()
+        return PaneChanges({**changes.put, **self._clock()}, changes.drop)
+
+    def snapshot(self) -> Panes:
+        """All tuples."""
+        return {**self._rows.snapshot(), **self._clock()}
+
+    def restore(self, panes: Panes) -> None:
+        """Take tuples over; those that the watermark has not passed still wait for their answer."""
+        rows = dict(panes)
+        if (clock := rows.pop(_CLOCK, None)) is not None:
+            self._closed = Micros(int(clock))
+        self._rows.restore(rows)
+        self._renumber()
+
+    def _clock(self) -> Panes:
+        return {_CLOCK: str(self._closed).encode()}
+
+    def _begin(self) -> None:
+        self._keys, self._sensors = Keys(self._types[0]), Sensors(self._types[1])
+        self._orders = self._sensors.orders()
+        self._table = Occurrences(self._span_us)
+        self._waiting: list[Arrivals] = []
+
+    def _renumber(self) -> None:
+        """Build everything anew from the rows: what they do not name any more is forgotten by that."""
+        self._begin()
+        _, rows = self._rows.held()
+        arrivals = _joined([self._numbered(rows)])
+        passed, rest = _split(arrivals, arrivals.times < (END_OF_TIME if self._early else self._closed))
+        self._table.remember(self._in_order(passed))
+        self._waiting = [rest]
+
+    def _numbered(self, rows: pa.RecordBatch) -> Arrivals:
+        key, sensor, time = rows.columns
+        arrivals = Arrivals(self._keys.codes(key), time.view(pa.int64()).to_numpy(), self._sensors.numbers(sensor))
+        if self._sensors.count > self._orders.size:
+            self._orders = self._sensors.orders()
+            self._table.know_sensors(self._orders)
+        return arrivals
+
+    def _passed(self) -> Arrivals:
+        """What waits no longer, in order of (time, sensor, arrival)."""
+        waiting = _joined(self._waiting)
+        passed, rest = _split(waiting, waiting.times < self._closed)
+        self._waiting = [rest]
+        return self._in_order(passed)
+
+    def _in_order(self, arrivals: Arrivals) -> Arrivals:
+        order = in_order(arrivals.times, self._orders[arrivals.sensors])
+        return arrivals if order is None else Arrivals(*(column[order] for column in arrivals))
+
+    def _given(self, answers: Answers) -> pa.RecordBatch:
+        if self._flatten:
+            answers = self._flattened(answers)
+        first = answers.offsets[:-1]
+        times = pa.array(answers.times).view(TIMESTAMP)
+        member = self.schema.field("members").type.value_type
+        members = pa.StructArray.from_arrays([self._sensors.names(answers.sensors), times], fields=list(member))
+        columns = [
+            self._keys.values(answers.keys),
+            self._sensors.names(answers.sensors[first]),
+            pa.array(answers.times[first]).view(TIMESTAMP),
+            pa.array(answers.arities.astype(np.int32)),
+            pa.ListArray.from_arrays(pa.array(answers.offsets.astype(np.int32)), members),
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def _flattened(self, answers: Answers) -> Answers:
+        found = combine(answers.offsets, answers.sensors, self._sensors.count, self._limit)
+        heads = answers.keys[found.lists], answers.arities[found.lists], found.offsets
+        return Answers(*heads, answers.sensors[found.members], answers.times[found.members])
+
+
+def _schema(key: pa.DataType, sensor: pa.DataType) -> pa.Schema:
+    member = pa.struct([pa.field("sensor", sensor), pa.field("ts", TIMESTAMP)])
+    columns = {"key": key, "sensor": sensor, "ts": TIMESTAMP, "arity": pa.int32(), "members": pa.list_(member)}
+    return pa.schema(columns)
+
+
+def _joinable(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
+    """The rows that take part."""
+    rows = pa.RecordBatch.from_arrays(columns, schema=schema)
+    if pa.types.is_floating(columns[0].type):
+        rows = rows.filter(pc.invert(pc.is_nan(columns[0])))
+    return rows.drop_null() if any(column.null_count for column in rows.columns) else rows
+
+
+def _split(arrivals: Arrivals, mask: Bools) -> tuple[Arrivals, Arrivals]:
+    """Those that are marked, and the rest; without a copy where all before a place are marked, and none after it."""
+    count = int(np.count_nonzero(mask))
+    if mask[:count].all():
+        return Arrivals(*(column[:count] for column in arrivals)), Arrivals(*(column[count:] for column in arrivals))
+    return Arrivals(*(column[mask] for column in arrivals)), Arrivals(*(column[~mask] for column in arrivals))
+
+
+def _joined(parts: Sequence[Arrivals]) -> Arrivals:
+    return Arrivals(*(np.concatenate(columns) for columns in zip(_NO_ARRIVALS, *parts, strict=True)))
