@@ -53,6 +53,17 @@ def test_project_remembers_its_catalogue(project):
     again.catalog.close()
 
 
+def test_view_spills_to_a_folder_of_the_project(project):
+    database = opened(project, ROAD)
+    database.execute("""CREATE MATERIALIZED VIEW pairs WITH (spill_to='deep/down', memory_rows='2') AS
+        SELECT x.speed FROM SLIDING(road, ts, INTERVAL '9' SECOND) AS x
+        JOIN SLIDING(road, ts, INTERVAL '9' SECOND) AS y ON x.segment = y.segment;""")
+    (view,) = database.pipeline(database.plans(), FJORD).views
+    assert view.state.spill_to == str(project.resolve() / "deep" / "down")
+    assert answers(database).table("pairs").num_rows == 25 + 2 * (23 + 21 + 19 + 17)
+    assert list((project / "deep" / "down").iterdir()) == []
+
+
 def test_relative_paths_start_at_the_project(project, monkeypatch):
     monkeypatch.chdir("/")
     database = skerry.connect(project)

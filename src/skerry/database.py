@@ -1,7 +1,7 @@
 """What a Python program uses: a catalogue that can be asked, told and run."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,8 +11,8 @@ from skerry.errors import InputError, OptionError
 from skerry.fjord.pipeline import Outcome, Pipeline, never
 from skerry.fjord.runtime import FjordRun
 from skerry.lang.sql import Session
-from skerry.plan.nodes import ViewPlan
-from skerry.plan.stages import cut_into_stages
+from skerry.plan.nodes import Join, ViewPlan
+from skerry.plan.stages import Stages, cut_into_stages
 from skerry.sinks.sink import MemorySink, Sink
 from skerry.sources.opening import open_connector
 from skerry.sources.source import Connector
@@ -88,7 +88,9 @@ class Database:
             return FjordRun(pipeline, sink).run(stopped=stopped, watch=watch)
         from skerry.spark.runtime import SparkRun
 
-        texts = [source.text for source in pipeline.sources] + [view.text for view in self.catalog.views()]
+        texts = [source.text for source in [*pipeline.sources, *pipeline.tables]] + [
+            view.text for view in self.catalog.views()
+        ]
         run = SparkRun(pipeline, sink, master=settings.master, checkpoint=settings.checkpoint, script="\n".join(texts))
         return run.run(stopped=stopped, watch=watch)
 
@@ -100,12 +102,21 @@ class Database:
         own = [source for source in read.values() if source.connector != "spark" or settings.runtime != "spark"]
         foreign = tuple(source for source in read.values() if source not in own)
         connectors = tuple(self._opened(source) for source in own)
-        return Pipeline(connectors, tuple(map(cut_into_stages, plans)), settings.step_rows, foreign)
+        tables = {table.name: table for plan in plans for table in plan.tables}
+        views = tuple(_with_its_folder(cut_into_stages(plan), self._base) for plan in plans)
+        return Pipeline(connectors, views, settings.step_rows, foreign, tuple(tables.values()), self._base)
 
     def _opened(self, source: Source) -> Connector:
         connector = open_connector(source, self._base)
         self.catalog.put_sensors(source.name, connector.sensors())
         return connector
+
+
+def _with_its_folder(view: Stages, base: Path) -> Stages:
+    """The view with the folder it spills to, if it does, as every process finds it."""
+    if not isinstance(view.state, Join) or view.state.spill_to is None:
+        return view
+    return replace(view, state=replace(view.state, spill_to=str((base / view.state.spill_to).resolve())))
 
 
 @dataclass(frozen=True)

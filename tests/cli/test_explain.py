@@ -45,3 +45,20 @@ def test_explain_tells_the_options_of_a_view(tmp_path, option):
     name, _, value = option.partition("=")
     result = explained(tmp_path, SCRIPT.replace("seen AS", f"seen WITH ({option}) AS"))
     assert f"view seen ({name} = {value})\n" in result.stdout
+
+
+JOIN = """CREATE MATERIALIZED VIEW near AS SELECT a.sensor FROM SLIDING(road, ts, INTERVAL '1' MINUTE) AS a
+JOIN LAST_ROWS(road, 9) AS b ON a.sensor = b.sensor WHERE a.speed < b.speed AND b.speed > 5;"""
+
+
+def test_explain_tells_keys_windows_and_places_of_a_join(tmp_path):
+    told = [line.strip() for line in explained(tmp_path, SCRIPT.partition(";")[0] + ";" + JOIN).stdout.splitlines()]
+    assert told[1].startswith("-- operate: in one bucket, since LAST_ROWS needs one order of arrival")
+    assert told[3:5] == [
+        "Select a.speed < b.speed",
+        "Join (snjoin) a.sensor = b.sensor over a SLIDING 1 MINUTE, b LAST_ROWS 9",
+    ]
+    assert [line for line in told if line.startswith("-- route")] == [
+        "-- route a: beside the source, only the columns that are needed",
+        "-- route b: beside the source, only the columns that are needed",
+    ]

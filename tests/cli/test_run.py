@@ -139,3 +139,14 @@ def test_interrupted_live_run_ends_with_an_account(tmp_path):
 def test_interrupted_live_run_on_spark_ends_with_an_account(tmp_path):
     found = interrupted(laid_out(tmp_path, LIVE), "--master", "local[2]")
     assert_stopped_cleanly(tmp_path, "spark", *found)
+
+
+def test_view_over_its_limit_stops_alone_and_the_run_says_so(tmp_path):
+    window = "SLIDING(road, ts, INTERVAL '1' HOUR)"
+    much = f"CREATE MATERIALIZED VIEW much WITH (max_combinations='3') AS SELECT a.ts FROM {window} AS a"
+    folder = laid_out(tmp_path, SCRIPT + f"{much} JOIN {window} AS b ON a.speed - a.speed = b.speed - b.speed;")
+    completed = run(folder)
+    assert completed.returncode == 1
+    assert "  much: stopped, " in completed.stdout
+    assert completed.stderr.startswith("error: stopped before the end: much; all other views are complete")
+    assert answers(folder, "seen") == ["a", "b", "c"]

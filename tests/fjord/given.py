@@ -45,7 +45,7 @@ def pipeline(lanes: Lanes, step_rows: int = 10, *statements: str) -> Pipeline:
     """Views over lanes of units of readings."""
     found = views(*(statements or (MEAN, SLOW)))
     units = [[batch(unit) for unit in lane] for lane in lanes]
-    return Pipeline((GivenConnector(found[0].source, units),), found, step_rows)
+    return Pipeline((GivenConnector(found[0].feeds[0].source, units),), found, step_rows)
 
 
 def run(lanes: Lanes, step_rows: int = 10) -> tuple[Outcome, MemorySink]:

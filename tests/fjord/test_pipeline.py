@@ -1,4 +1,6 @@
+import json
 import pickle
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given
@@ -17,6 +19,9 @@ outcomes = st.builds(
     st.dictionaries(names, st.builds(Tally, counts, counts, counts)),
     st.dictionaries(names, st.integers(-50, 50)),
     st.dictionaries(names, counts),
+    st.dictionaries(names, st.sampled_from(["too many", "too much"])),
+    st.dictionaries(names, st.dictionaries(names, counts)),
+    st.dictionaries(names, st.dictionaries(names, counts)),
     counts,
 )
 
@@ -47,7 +52,7 @@ def test_pipeline_travels():
 
 
 def test_readers_of_a_source_keep_their_numbers():
-    assert [(number, view.name) for number, view in pipeline([[]]).readers("road")] == [(0, "mean"), (1, "slow")]
+    assert [(number, view.name) for number, view, _ in pipeline([[]]).readers("road")] == [(0, "mean"), (1, "slow")]
     assert pipeline([[]]).readers("sea") == []
 
 
@@ -69,3 +74,8 @@ def test_nothing_adds_nothing(outcome):
 def test_newest_moment_never_goes_back(first, second):
     both = first.then(second)
     assert all(both.newest[name] >= moment for part in (first, second) for name, moment in part.newest.items())
+
+
+@given(outcome=outcomes)
+def test_outcome_comes_back_from_json(outcome):
+    assert Outcome.of(json.loads(json.dumps(asdict(outcome)))) == outcome

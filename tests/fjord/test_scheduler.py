@@ -16,7 +16,7 @@ class Hold(Operator):
     def __init__(self):
         self.kept = []
 
-    def transition(self, batch):
+    def transition(self, batch, stream=0):
         self.kept += [number for number in batch["a"].to_pylist() if number % 2 == 0]
         return rows().batch
 

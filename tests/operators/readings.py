@@ -63,7 +63,7 @@ class BothHalves(Operator):
         self.advance, self.changes = self._whole.advance, self._whole.changes
         self.restore, self.snapshot = self._whole.restore, self._whole.snapshot
 
-    def transition(self, batch):
+    def transition(self, batch, stream=0):
         return self._whole.transition(self._partial.transition(batch))
 
 

@@ -11,7 +11,7 @@ class Echo(Operator):
 
     schema = pa.schema({"x": pa.int64()})
 
-    def transition(self, batch):
+    def transition(self, batch, stream=0):
         return batch
 
 

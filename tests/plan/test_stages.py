@@ -23,29 +23,29 @@ def batch(*speeds):
 
 
 def routed(root, *speeds):
-    return stages(root).route().transition(batch(*speeds)).to_pylist()
+    return stages(root).feeds[0].route().transition(batch(*speeds)).to_pylist()
 
 
 def operated(root, *speeds):
     found = stages(root)
     operator = found.operate()
-    operator.transition(found.route().transition(batch(*speeds)))
+    operator.transition(found.feeds[0].route().transition(batch(*speeds)))
     return operator.advance(END_OF_TIME).to_pylist()
 
 
 def test_plan_without_an_aggregate_has_one_stage():
     found = stages(Select(SCAN, SLOW))
-    assert (found.stateful, found.keys, found.above) == (False, (), ())
+    assert (found.stateful, found.feeds[0].keys, found.above) == (False, (), ())
 
 
 def test_plan_with_an_aggregate_is_cut_there():
     found = stages(Project(Select(MEANS, HIGH), ()))
-    assert (found.stateful, found.keys) == (True, ("segment",))
+    assert (found.stateful, found.feeds[0].keys) == (True, ("segment",))
     assert [type(node) for node in found.above] == [Select, Project]
 
 
 def test_scan_alone_routes_every_column():
-    assert stages(SCAN).route().transition(batch(20.0)) == batch(20.0)
+    assert stages(SCAN).feeds[0].route().transition(batch(20.0)) == batch(20.0)
 
 
 def test_selection_alone_keeps_every_column():
@@ -79,7 +79,7 @@ def test_selection_below_the_aggregate_tests_readings():
 
 def test_second_aggregate_is_refused():
     twice = Aggregate(MEANS, WINDOW, "window_start", ("segment",), ())
-    with pytest.raises(InputError, match="view 'v' aggregates twice; make the first a view of its own"):
+    with pytest.raises(InputError, match="view 'v' holds an aggregate below an aggregate; make it a view"):
         stages(twice)
 
 
@@ -90,7 +90,7 @@ def test_late_readings_go_where_the_view_says():
 
 def test_stages_know_name_and_source():
     found = stages(Select(Scan(TRAFFIC), SLOW))
-    assert (found.name, found.source) == ("v", TRAFFIC)
+    assert (found.name, found.feeds[0].source) == ("v", TRAFFIC)
 
 
 def test_each_part_is_built_afresh():
@@ -100,6 +100,6 @@ def test_each_part_is_built_afresh():
 
 def test_second_stage_keeps_the_laws():
     found = stages(Select(MEANS, HIGH))
-    partials = [found.route().transition(batch(*speeds)) for speeds in ((20.0, 30.0), (1.0,), (5.0, -0.0))]
+    partials = [found.feeds[0].route().transition(batch(*speeds)) for speeds in ((20.0, 30.0), (1.0,), (5.0, -0.0))]
     steps = [(partial, -5) for partial in partials]
     laws.check_laws(found.operate, steps, time="pane")

@@ -10,7 +10,7 @@ from skerry.spark.progress import PROPERTY, Progress, batch_of_task, newest_befo
 
 
 def outcome(newest: int, accepted: int = 1) -> Outcome:
-    return Outcome({"road": Tally(accepted, 1, 0)}, {"road": Micros(newest)}, {"slow": accepted}, 1)
+    return Outcome({"road": Tally(accepted, 1, 0)}, {"road": Micros(newest)}, {"slow": accepted}, batches=1)
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_total_adds_up_over_batches(tmp_path):
     record = Progress(tmp_path)
     for batch in range(5):
         record.record(batch, outcome(10 * batch))
-    assert record.total == Outcome({"road": Tally(5, 5, 0)}, {"road": 40}, {"slow": 5}, 5)
+    assert record.total == Outcome({"road": Tally(5, 5, 0)}, {"road": 40}, {"slow": 5}, batches=5)
 
 
 def test_batch_that_runs_again_counts_once(tmp_path):
@@ -51,7 +51,7 @@ def test_batch_that_runs_again_counts_once(tmp_path):
 def test_record_outlives_its_process(tmp_path):
     for batch in range(5):
         Progress(tmp_path).record(batch, outcome(10 * batch))
-    assert Progress(tmp_path).total == Outcome({"road": Tally(5, 5, 0)}, {"road": 40}, {"slow": 5}, 5)
+    assert Progress(tmp_path).total == Outcome({"road": Tally(5, 5, 0)}, {"road": 40}, {"slow": 5}, batches=5)
 
 
 def test_batch_that_a_later_process_runs_again_counts_once(tmp_path):
@@ -72,7 +72,7 @@ def test_batch_that_runs_again_forgets_those_after_it(tmp_path):
     record = Progress(tmp_path)
     for batch in (0, 1, 2, 1):
         record.record(batch, outcome(10 * batch))
-    assert record.total == Outcome({"road": Tally(2, 2, 0)}, {"road": 10}, {"slow": 2}, 2)
+    assert record.total == Outcome({"road": Tally(2, 2, 0)}, {"road": 10}, {"slow": 2}, batches=2)
 
 
 def test_task_learns_the_newest_moments_of_the_batch_before_its_own(tmp_path, task):

@@ -16,6 +16,13 @@ CREATE MATERIALIZED VIEW mean WITH (late_to='too_late') AS
 SELECT segment, window_start, AVG(speed) AS speed, STDDEV(speed) AS spread, COUNT(DISTINCT sensor) AS sensors
 FROM HOP(traffic, ts, INTERVAL '20' SECOND, INTERVAL '1' MINUTE) GROUP BY segment, window_start;
 CREATE MATERIALIZED VIEW slow AS SELECT sensor, ts, speed FROM traffic WHERE speed < 60;
+CREATE MATERIALIZED VIEW alike AS
+SELECT a.sensor AS one, b.sensor AS other, a.ts, b.ts AS later FROM SLIDING(traffic, ts, INTERVAL '8' SECOND) AS a
+JOIN SLIDING(traffic, ts, INTERVAL '4' SECOND) AS b ON a.segment = b.segment AND floor(a.speed) = floor(b.speed)
+WHERE a.sensor <> b.sensor AND a.ts < b.ts;
+CREATE MATERIALIZED VIEW together AS
+SELECT key, sensor, ts, arity, members
+FROM GATHER(traffic, key => floor(speed), across => sensor, within => INTERVAL '2' SECOND, min_arity => 4) AS g;
 """
 
 

@@ -24,7 +24,7 @@ class Hold(Operator):
     def __init__(self) -> None:
         self.held = empty(self.schema)
 
-    def transition(self, batch):
+    def transition(self, batch, stream=0):
         self.held = join([self.held, batch], self.schema)
         return empty(self.schema)
 
@@ -59,13 +59,13 @@ class Unnamed(Hold):
 
 
 class CountsBatches(Hold):
-    def transition(self, batch):
+    def transition(self, batch, stream=0):
         super().transition(batch)
         return batch.slice(0, 1)
 
 
 class FirstOnly(Hold):
-    def transition(self, batch):
+    def transition(self, batch, stream=0):
         return super().transition(batch if not self.held.num_rows else empty(self.schema))
 
 

@@ -15,6 +15,7 @@ from rich.status import Status
 from skerry.cli.script import opened
 from skerry.cli.summary import told
 from skerry.database import Settings
+from skerry.errors import RunError
 from skerry.fjord.pipeline import Outcome
 from skerry.sinks.files import FileSink
 
@@ -42,6 +43,8 @@ def run(
     with interruptible() as stopped, Console(stderr=True).status(f"starting {runtime}") as status:
         outcome = database.run(sink, settings, stopped=stopped.is_set, watch=_Watch(status))
     typer.echo(told(outcome, runtime, time.monotonic() - started, out))
+    if outcome.failures:
+        raise RunError(f"stopped before the end: {', '.join(sorted(outcome.failures))}; all other views are complete")
 
 
 @contextmanager

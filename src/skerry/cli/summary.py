@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from skerry.fjord.pipeline import Outcome
+from skerry.fjord.skew import Load
 
 __all__ = ["told"]
 
@@ -23,4 +24,8 @@ def told(outcome: Outcome, runtime: str, seconds: float, out: Path | None) -> st
             f"  {source}: read {tally.read} = accepted {tally.accepted} + late {tally.late} + rejected {tally.rejected}"
         )
     lines += [f"  {output}: {rows} rows" for output, rows in sorted(outcome.answers.items())]
+    for view, buckets in sorted(outcome.loads.items()):
+        skew = Load(buckets, outcome.hot_keys.get(view, {})).told()
+        lines += [f"  {view}: {skew}"] if skew else []
+    lines += [f"  {view}: stopped, {why}" for view, why in sorted(outcome.failures.items())]
     return "\n".join(lines + ([f"answers are in {out}"] if out else []))

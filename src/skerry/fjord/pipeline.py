@@ -1,19 +1,25 @@
 """What both runtimes run: connectors, views cut into stages, and the names of all outputs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from skerry.catalog import Source
 from skerry.errors import InputError
 from skerry.model.time import Micros
-from skerry.plan.stages import Stages
+from skerry.plan.stages import Feed, Stages
 from skerry.proxies.gate import Tally
-from skerry.sources.source import REJECTS, Connector
+from skerry.sources.arrival import Stamp
+from skerry.sources.source import REJECTS, Connector, Split
 
 __all__ = ["Outcome", "Pipeline", "dead_letters", "never"]
 
 _DEAD_LETTERS = "dead_letters"
+
+Count = TypeVar("Count", int, Tally)
 
 
 def never() -> bool:
@@ -35,6 +41,10 @@ class Pipeline:
     step_rows: int = 1_000_000
     foreign: tuple[Source, ...] = ()
     """Sources that the runtime itself reads."""
+    tables: tuple[Source, ...] = ()
+    """What streams are looked up in."""
+    base: Path = Path()
+    """Where relative paths start."""
 
     def __post_init__(self) -> None:
         """An output has one writer: a view, or the late readings of one source."""
@@ -42,11 +52,10 @@ class Pipeline:
         for view in self.views:
             if view.name == _DEAD_LETTERS:
                 raise InputError(f"a view cannot be called {_DEAD_LETTERS!r}: rejected readings are kept there")
-            told = f"gets those of {view.source.name!r}"
-            if view.late_to and taken.setdefault(view.late_to, told) != told:
-                raise InputError(
-                    f"view {view.name!r} sends late readings to {view.late_to!r}, which {taken[view.late_to]}"
-                )
+            for output, source in _late_outputs(view).items():
+                told = f"gets those of {source!r}"
+                if taken.setdefault(output, told) != told:
+                    raise InputError(f"view {view.name!r} sends late readings to {output!r}, which {taken[output]}")
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -58,13 +67,24 @@ class Pipeline:
         """Whether some source has no end."""
         return any(connector.live for connector in self.connectors)
 
-    def readers(self, source: str) -> list[tuple[int, Stages]]:
-        """The views that read a source, with their numbers."""
-        return [(number, view) for number, view in enumerate(self.views) if view.source.name == source]
+    def readers(self, source: str) -> list[tuple[int, Stages, Feed]]:
+        """The feeds that read a source, with their views and the views' numbers."""
+        return [
+            (number, view, feed)
+            for number, view in enumerate(self.views)
+            for feed in view.feeds
+            if feed.source.name == source
+        ]
+
+    def stamp(self, split: Split) -> Stamp | None:
+        """What marks a split's readings with the order of their arrival, if some view needs that."""
+        feeds = [feed for _, _, feed in self.readers(split.source) if feed.stamped]
+        return Stamp(feeds[0].source.event_time, split.lane) if feeds else None
 
     def late_outputs(self, source: str) -> list[str]:
         """Where a source's late readings go, each place once."""
-        return sorted({view.late_to for _, view in self.readers(source) if view.late_to})
+        found = {output for view in self.views for output, of in _late_outputs(view).items() if of == source}
+        return sorted(found)
 
     def outputs(self) -> dict[str, pa.Schema]:
         """Every output and its columns."""
@@ -75,6 +95,14 @@ class Pipeline:
         return found
 
 
+def _late_outputs(view: Stages) -> dict[str, str]:
+    """Where a view's late readings go, and whose they are: of several sources, each has a folder of its own."""
+    sources = {feed.source.name: None for feed in view.feeds}
+    if view.late_to is None:
+        return {}
+    return {view.late_to if len(sources) == 1 else f"{view.late_to}/{source}": source for source in sources}
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How a run, or a batch of it, ended: tallies and newest event times by source, answers by output."""
@@ -82,15 +110,44 @@ class Outcome:
     tallies: dict[str, Tally] = field(default_factory=dict)
     newest: dict[str, Micros] = field(default_factory=dict)
     answers: dict[str, int] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    """The views that had to stop, and why."""
+    loads: dict[str, dict[str, int]] = field(default_factory=dict)
+    """How many rows each bucket of a view took."""
+    hot_keys: dict[str, dict[str, int]] = field(default_factory=dict)
+    """About how many rows of a view have keys that many have."""
     batches: int = 0
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> "Outcome":
+        """The outcome that ``dataclasses.asdict`` spelled out, through JSON and back."""
+        return cls(**{**told, "tallies": {source: Tally(**tally) for source, tally in told["tallies"].items()}})
 
     def then(self, later: "Outcome") -> "Outcome":
         """This, and what came later."""
-        tallies, answers, newest = dict(self.tallies), dict(self.answers), dict(self.newest)
-        for source, tally in later.tallies.items():
-            tallies[source] = tallies.get(source, Tally()) + tally
-        for output, rows in later.answers.items():
-            answers[output] = answers.get(output, 0) + rows
+        newest = dict(self.newest)
         for source, moment in later.newest.items():
             newest[source] = max(newest.get(source, moment), moment)
-        return Outcome(tallies, newest, answers, self.batches + later.batches)
+        return Outcome(
+            _added(self.tallies, later.tallies, Tally()),
+            newest,
+            _added(self.answers, later.answers, 0),
+            later.failures | self.failures,
+            _added_within(self.loads, later.loads),
+            _added_within(self.hot_keys, later.hot_keys),
+            self.batches + later.batches,
+        )
+
+
+def _added(one: Mapping[str, Count], other: Mapping[str, Count], nothing: Count) -> dict[str, Count]:
+    """What two count, by name."""
+    found = dict(one)
+    for name, count in other.items():
+        found[name] = found.get(name, nothing) + count
+    return found
+
+
+def _added_within(
+    one: Mapping[str, Mapping[str, int]], other: Mapping[str, Mapping[str, int]]
+) -> dict[str, dict[str, int]]:
+    return {name: _added(one.get(name, {}), other.get(name, {}), 0) for name in {**one, **other}}

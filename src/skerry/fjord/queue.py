@@ -12,9 +12,10 @@ __all__ = ["Message", "Queue", "Rows", "Tick"]
 
 @dataclass(frozen=True)
 class Rows:
-    """A batch on its way."""
+    """A batch on its way, and which of the reader's streams it belongs to."""
 
     batch: pa.RecordBatch
+    stream: int = 0
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ Message = Rows | Tick
 
 
 class Queue:
-    """A push queue: first in, first out, one writer, one reader.
+    """A push queue: first in, first out, one reader.
 
     >>> queue = Queue()
     >>> queue.put(Tick(Micros(5)))

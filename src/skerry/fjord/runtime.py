@@ -1,7 +1,7 @@
 """Run a pipeline in this process."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ from skerry.proxies.gate import Gate, Tally, watermark
 from skerry.sinks.sink import Sink
 from skerry.sources.replay import Replay
 from skerry.sources.source import Split
+from skerry.sources.tables import Tables
 
 __all__ = ["FjordRun"]
 
@@ -25,14 +26,40 @@ _PATIENCE_SECONDS = 0.05
 
 
 class _Flow:
-    """One view: a queue in, its operators, a queue out."""
+    """One view: a queue in for each of its feeds, its operators, a queue out."""
 
-    def __init__(self, view: Stages) -> None:
+    def __init__(self, view: Stages, tables: Mapping[str, pa.RecordBatch]) -> None:
         self.view = view
-        self.inbox, between, self.outbox = Queue(), Queue(), Queue()
-        self.modules = [Module(view.route(), self.inbox, between if view.stateful else self.outbox)]
+        self.outbox = Queue()
+        self._meeting = Queue() if view.stateful else self.outbox
+        self._inboxes = [Queue() for _ in view.feeds]
+        self.modules = [
+            Module(feed.route(tables), inbox, self._meeting, place)
+            for place, (feed, inbox) in enumerate(zip(view.feeds, self._inboxes, strict=True))
+        ]
         if view.stateful:
-            self.modules.append(Module(view.operate(), between, self.outbox))
+            self.modules.append(Module(view.operate(), self._meeting, self.outbox))
+
+    def put(self, feed: str, accepted: pa.RecordBatch) -> None:
+        """Hand readings to one of the feeds."""
+        self._inboxes[self.view.places[feed]].put(Rows(accepted))
+
+    def see(self, tables: Mapping[str, pa.RecordBatch]) -> None:
+        """Go on with other versions of the tables."""
+        for module, feed in zip(self.modules, self.view.feeds, strict=False):
+            if feed.tables:
+                module.operator = feed.route(tables)
+
+    def tick(self, newest: Mapping[str, Micros]) -> None:
+        """Tell the operator that keeps state how far all streams have come; the others need no clock."""
+        if self.view.stateful:
+            marks = [watermark(feed.source, newest[feed.source.name]) for feed in self.view.clocks]
+            self._meeting.put(Tick(min(marks)))
+
+    @property
+    def failure(self) -> str | None:
+        """Why it had to stop, if it had to."""
+        return next((module.failure for module in self.modules if module.failure), None)
 
     def drain(self) -> list[pa.RecordBatch]:
         """Take the answers that have come out."""
@@ -46,7 +73,9 @@ class FjordRun:
     def __init__(self, pipeline: Pipeline, sink: Sink) -> None:
         self._pipeline, self._sink = pipeline, sink
         self._connectors = {connector.definition.name: connector for connector in pipeline.connectors}
-        self._flows = [_Flow(view) for view in pipeline.views]
+        self._tables = Tables(pipeline.tables, pipeline.base)
+        self._versions: dict[str, str] = self._tables.versions()
+        self._flows = [_Flow(view, self._contents()) for view in pipeline.views]
         self._scheduler = RoundRobin([module for flow in self._flows for module in flow.modules])
         self._newest: dict[str, Micros] = dict.fromkeys(self._connectors, START_OF_TIME)
         self._pending: dict[str, list[pa.RecordBatch]] = {}
@@ -73,6 +102,7 @@ class FjordRun:
             if following == position:
                 time.sleep(_PATIENCE_SECONDS)
                 continue
+            self._look_at_tables()
             outcome = Outcome(batches=1)
             for split in replay.splits(position, following):
                 outcome = outcome.then(self._take(split))
@@ -80,26 +110,38 @@ class FjordRun:
             self._tick(done=following["done"])
             position = following
             answers = self._answers()
-            yield replace(outcome, answers={output: rows.num_rows for output, rows in answers.items()}), answers
+            counts = {output: rows.num_rows for output, rows in answers.items()}
+            failures = {flow.view.name: flow.failure for flow in self._flows if flow.failure}
+            yield replace(outcome, answers=counts, failures=failures), answers
+
+    def _contents(self) -> dict[str, pa.RecordBatch]:
+        return {name: self._tables.rows(name) for name in self._versions}
+
+    def _look_at_tables(self) -> None:
+        """A step sees one version of each table."""
+        versions = self._tables.versions()
+        if versions != self._versions:
+            self._versions = versions
+            for flow in self._flows:
+                flow.see(self._contents())
 
     def _take(self, split: Split) -> Outcome:
         """Read a split. All splits of a step pass the gate as of the steps before."""
         connector = self._connectors[split.source]
         gate = Gate(connector.definition, self._newest[split.source])
-        tally = Tally()
+        tally, stamp = Tally(), self._pipeline.stamp(split)
         for decoded in connector.read(split):
-            accepted, late = gate.admit(decoded.readings)
+            accepted, late = gate.admit(stamp.put_on(decoded.readings) if stamp else decoded.readings)
             tally += Tally(accepted.num_rows, late.num_rows, decoded.rejects.num_rows)
             self._feed(connector.definition, accepted)
             self._keep(dead_letters(split.source), decoded.rejects)
             for output in self._pipeline.late_outputs(split.source):
-                self._keep(output, late)
+                self._keep(output, late.select(connector.definition.schema.names))
         return Outcome({split.source: tally}, {split.source: split.reached(gate.newest)})
 
     def _feed(self, source: Source, accepted: pa.RecordBatch) -> None:
-        for flow in self._flows:
-            if flow.view.source.name == source.name:
-                flow.inbox.put(Rows(accepted))
+        for number, _, feed in self._pipeline.readers(source.name):
+            self._flows[number].put(feed.name, accepted)
         self._scheduler.run()
 
     def _keep(self, output: str, rows: pa.RecordBatch) -> None:
@@ -107,9 +149,9 @@ class FjordRun:
             self._pending.setdefault(output, []).append(rows)
 
     def _tick(self, *, done: bool) -> None:
+        newest = dict.fromkeys(self._newest, END_OF_TIME) if done else self._newest
         for flow in self._flows:
-            newest = END_OF_TIME if done else self._newest[flow.view.source.name]
-            flow.inbox.put(Tick(watermark(flow.view.source, newest)))
+            flow.tick(newest)
         self._scheduler.run()
 
     def _answers(self) -> dict[str, pa.RecordBatch]:

@@ -1,4 +1,4 @@
-"""Selection, projection and scalar expressions, evaluated by DuckDB on Arrow batches."""
+"""Selection, projection and scalar expressions on Arrow batches: by DuckDB, or by Arrow where that gives the same."""
 
 import threading
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from skerry.model.batch import as_batch, empty, join
 from skerry.operators.operator import Operator
+from skerry.operators.predicate import Predicate
 
 __all__ = ["Derive", "Expression", "evaluator"]
 
@@ -36,12 +37,14 @@ def evaluator() -> duckdb.DuckDBPyConnection:
 class Expression:
     """A scalar expression in DuckDB's dialect, with its type; made from a checked syntax tree, never from text.
 
-    ``column`` is set where it is nothing but a column, which costs no evaluation.
+    ``column`` is set where it is nothing but a column, which costs no evaluation; ``predicate`` where Arrow
+    decides it as DuckDB would, which costs less.
     """
 
     sql: str
     type: pa.DataType
     column: str | None = None
+    predicate: Predicate | None = None
 
     @classmethod
     def of(cls, name: str, type_: pa.DataType) -> "Expression":
@@ -58,7 +61,8 @@ class Derive(Operator):
 
     An expression that fails on a row (a text that is no number, a value out of range) is NULL for
     that row, and a predicate that fails does not hold. Stateless; costs about a millisecond a batch
-    and some ten nanoseconds a row and expression; bare columns are not copied.
+    and some ten nanoseconds a row and expression. A predicate that Arrow decides comes first, for two
+    nanoseconds a row, and only the rows it leaves are evaluated; bare columns are not copied.
 
     >>> speed = Expression.of("speed", pa.float64())
     >>> slow = Derive([("speed", speed)], where=Expression('"speed" < 30', pa.bool_()))
@@ -69,19 +73,22 @@ class Derive(Operator):
     def __init__(self, columns: Sequence[tuple[str, Expression]], where: Expression | None = None) -> None:
         self.schema = pa.schema([pa.field(name, expression.type) for name, expression in columns])
         self._columns = tuple(columns)
-        self._where = where
-        self._plain = where is None and all(expression.column is not None for _, expression in columns)
+        self._predicate = where.predicate if where else None
+        self._where = None if self._predicate else where
+        self._plain = self._where is None and all(expression.column is not None for _, expression in columns)
 
-    def transition(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
         """Evaluate the batch."""
-        if batch.num_rows == 0:
-            return empty(self.schema)
+        marks = self._predicate.marks(batch) if self._predicate else None
         if self._plain:
-            return self._picked(batch)
+            return _marked(self._picked(batch), marks)
+        chosen = _marked(batch, marks)
+        if chosen.num_rows == 0:
+            return empty(self.schema)
         try:
-            return self._evaluated(batch, failing=False)
+            return self._evaluated(chosen, failing=False)
         except _OF_A_ROW:
-            return self._forgiving(batch)
+            return self._forgiving(chosen)
 
     def _forgiving(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """NULL for what fails. TRY lets some errors pass: find the rows that raise them by halving."""
@@ -121,6 +128,11 @@ class Derive(Operator):
         )
         where = f" WHERE {wrap.format(self._where.sql)}" if self._where else ""
         return f"SELECT {columns} FROM batch{where}"
+
+
+def _marked(batch: pa.RecordBatch, marks: pa.Array | None) -> pa.RecordBatch:
+    """The rows that are marked, without a copy where all are."""
+    return batch if marks is None or marks.true_count == batch.num_rows else batch.filter(marks)
 
 
 def _value(expression: Expression, row: pa.RecordBatch) -> pa.Array:

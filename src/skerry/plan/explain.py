@@ -1,60 +1,90 @@
 """A plan in words: the tree, what runs where, and what it keeps."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from skerry.catalog import Source
 from skerry.model.time import MICROS
 from skerry.model.window import Window
 from skerry.operators.derive import Expression
-from skerry.plan.nodes import Aggregate, Node, Project, Scan, Select, ViewPlan
-from skerry.plan.stages import Stages, cut_into_stages
+from skerry.operators.joins.join import Side
+from skerry.plan.nodes import Aggregate, Gather, Join, Lookup, Node, Project, Scan, Select, ViewPlan
+from skerry.plan.stages import Feed, Stages, Stateful, cut_into_stages
 
 __all__ = ["explain"]
 
+_NO_SHUFFLE = "route: beside the source, no shuffle"
+
 
 def explain(view: ViewPlan) -> str:
-    """The tree of a view, from its answers down to its source."""
+    """The tree of a view, from its answers down to its sources."""
     stages = cut_into_stages(view)
     lines = [f"view {view.name}" + _options(view)]
     depth = 1
-    for where, node in _placed(stages):
-        if where:
-            lines.append("  " * depth + f"-- {where}")
-        lines.append("  " * depth + _told(node))
-        depth += 1
+    if stages.state:
+        told = [_told(node) for node in [*reversed(stages.above), stages.state]]
+        lines += _indented([f"-- {_operate(stages, stages.state)}", *told], depth)
+        depth += len(told)
+    for feed in stages.feeds:
+        told = [_told(node) for node in [*reversed(feed.below), Scan(feed.source)]]
+        lines += _indented([f"-- {_route(stages, feed)}", *told], depth)
     return _readable("\n".join(lines), stages)
+
+
+def _indented(lines: Sequence[str], depth: int) -> list[str]:
+    """A heading, and nodes each a step further in than the one above it."""
+    heading, *nodes = lines
+    return ["  " * depth + heading, *("  " * (depth + place) + line for place, line in enumerate(nodes))]
+
+
+def _operate(stages: Stages, state: Stateful) -> str:
+    if isinstance(state, Aggregate):
+        keys = ", ".join(state.keys) or "no key, in one bucket"
+        return f"operate: by {keys}; state: one row a pane and group"
+    if isinstance(state, Gather):
+        return "operate: by key; state: every reading for its span"
+    if not stages.spread:
+        return "operate: in one bucket, since LAST_ROWS needs one order of arrival; state: every live reading"
+    keys = ", ".join(_meaning(state, 0, key) for key in state.sides[0].keys)
+    return f"operate: by {keys}, a key in one bucket however hot; state: every live reading"
+
+
+def _route(stages: Stages, feed: Feed) -> str:
+    if feed.aggregate:
+        return "route: beside the source, partial aggregates before the shuffle"
+    if isinstance(stages.state, Join):
+        return f"route {feed.name}: beside the source, only the columns that are needed"
+    return "route: beside the source, only the columns that are needed" if stages.state else _NO_SHUFFLE
 
 
 def _readable(text: str, stages: Stages) -> str:
     """Put what a column means in place of the name that only the plan knows it by."""
-    if stages.aggregate is None:
+    if not isinstance(stages.state, Aggregate):
         return text
-    below = stages.aggregate.input
+    below = stages.state.input
     assert isinstance(below, Project)
     meanings = {name: expression.column or expression.sql for name, expression in below.columns if name[0] == "_"}
-    for fold in stages.aggregate.folds:
+    for fold in stages.state.folds:
         meanings[fold.name] = f"{fold.function.upper()}({meanings.get(fold.argument or '', fold.argument or '*')})"
     hidden = re.compile(r'"?\b(_(?:time|key\d+|argument\d+|fold\d+))\b"?')
     return hidden.sub(lambda found: meanings.get(found[1], found[0]), text)
 
 
+def _key(join: Join, number: int) -> str:
+    return " = ".join(f"{side.name}.{_meaning(join, p, side.keys[number])}" for p, side in enumerate(join.sides))
+
+
+def _meaning(join: Join, place: int, name: str) -> str:
+    """What a column of a side was computed from."""
+    below = join.relations[place]
+    assert isinstance(below, Project)
+    expression = dict(below.columns)[name]
+    return expression.column or expression.sql
+
+
 def _options(view: ViewPlan) -> str:
     told = ", ".join(f"{name} = {value!r}" for name, value in view.options.items())
     return f" ({told})" if told else ""
-
-
-def _placed(stages: Stages) -> Iterator[tuple[str, Node]]:
-    """The nodes from the top, each stage announced before its first."""
-    route = "route: beside the source, no shuffle"
-    if stages.aggregate:
-        keys = ", ".join(stages.keys) or "no key, in one bucket"
-        for place, node in enumerate([*reversed(stages.above), stages.aggregate]):
-            yield (f"operate: by {keys}; state: one row a pane and group" if place == 0 else ""), node
-        route = "route: beside the source, partial aggregates before the shuffle"
-    below: list[Node] = [*reversed(stages.below), Scan(stages.source)]
-    for place, node in enumerate(below):
-        yield (route if place == 0 else ""), node
 
 
 def _told(node: Node) -> str:
@@ -65,8 +95,29 @@ def _told(node: Node) -> str:
     if isinstance(node, Aggregate):
         folds = ", ".join(fold.name for fold in node.folds)
         return f"Aggregate {folds} by {', '.join((*node.keys, 'window'))} over {_window(node.window)}"
+    if isinstance(node, Join):
+        keys = " AND ".join(_key(node, number) for number in range(len(node.sides[0].keys)))
+        windows = ", ".join(f"{side.name} {_side_window(side)}" for side in node.sides)
+        return f"Join ({node.technique}) {keys} over {windows}{_spilling(node)}"
+    if isinstance(node, Lookup):
+        keys = " AND ".join(f"{mine.sql} = {other.sql}" for mine, other in node.keys)
+        return f"Lookup {keys} in table {node.table.name}, read again when it changes"
+    if isinstance(node, Gather):
+        form = "one row a combination" if node.flatten else "factorised"
+        moment = "on arrival, amended later" if node.early else "when the watermark passes"
+        return f"Gather by key within {_span(node.span_us)}, {node.min_arity} sensors or more, {form}, {moment}"
     assert isinstance(node, Scan)
     return _scan(node.source)
+
+
+def _spilling(join: Join) -> str:
+    if join.spill_to is None:
+        return ""
+    return f", up to {join.memory_rows} readings a bucket in memory and the others in {join.spill_to}"
+
+
+def _side_window(side: Side) -> str:
+    return f"LAST_ROWS {side.last_rows}" if side.span_us is None else f"SLIDING {_span(side.span_us)}"
 
 
 def _column(name: str, expression: Expression) -> str:

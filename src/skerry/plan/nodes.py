@@ -1,20 +1,36 @@
 """Plan nodes: immutable, typed, checked when they are built. No node knows how it is run."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from skerry.catalog import Source
 from skerry.errors import InputError
+from skerry.model.time import Micros
 from skerry.model.types import TIMESTAMP
 from skerry.model.window import Window
 from skerry.operators.aggregate import WINDOW_END, WINDOW_START
 from skerry.operators.derive import Expression
 from skerry.operators.folds import Fold
+from skerry.operators.joins.join import Side
 
-__all__ = ["Aggregate", "Node", "Project", "Scan", "Select", "ViewPlan"]
+__all__ = [
+    "MOST_COMBINATIONS",
+    "Aggregate",
+    "Gather",
+    "Join",
+    "Lookup",
+    "Node",
+    "Project",
+    "Scan",
+    "Select",
+    "ViewPlan",
+]
+
+MOST_COMBINATIONS = 10_000_000
+"""How many combinations of readings a view may give in one step, if it does not say."""
 
 
 class Node(ABC):
@@ -93,6 +109,27 @@ class Project(Node):
 
 
 @dataclass(frozen=True)
+class Lookup(Node):
+    """Each row with the rows of a table that have equal keys: an expression over either, a key."""
+
+    input: Node
+    table: Source
+    name: str
+    keys: tuple[tuple[Expression, Expression], ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The input's columns, then the table's behind its name."""
+        found = [field.with_name(f"{self.name}.{field.name}") for field in self.table.schema]
+        return pa.schema([*self.input.schema, *found])
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The one stream; a table is no input that anything waits for."""
+        return (self.input,)
+
+
+@dataclass(frozen=True)
 class Aggregate(Node):
     """One row a window and group: window_start, window_end, the keys, the folds."""
 
@@ -130,6 +167,87 @@ class Aggregate(Node):
 
 
 @dataclass(frozen=True)
+class Join(Node):
+    """Every combination of one row a side with equal keys, each in its own window as of the newest of them."""
+
+    relations: tuple[Node, ...]
+    sides: tuple[Side, ...]
+    technique: str = "snjoin"
+    limit: int = MOST_COMBINATIONS
+    spill_to: str | None = None
+    """The folder of the rows that are not in memory."""
+    memory_rows: int | None = None
+    """How many rows are in memory, in each bucket; if this is not given, all."""
+
+    def __post_init__(self) -> None:
+        """A side has the columns of its relation, and keys like those of the others."""
+        for relation, side in zip(self.relations, self.sides, strict=True):
+            if relation.schema != side.schema:
+                raise InputError(f"side {side.name!r} of a join does not have the columns of its relation")
+        kinds = {tuple(side.schema.field(key).type for key in side.keys) for side in self.sides}
+        if len(kinds) > 1:
+            raise InputError("the keys of a join differ in type:", *sorted(str(kind) for kind in kinds))
+        if (self.spill_to is None) != (self.memory_rows is None):
+            raise InputError(
+                "a join that spills needs a folder and a number of rows, got", self.spill_to, self.memory_rows
+            )
+        if self.spill_to is not None and self.counted:
+            raise InputError("a join with LAST_ROWS keeps its rows in memory; it has no use for spill_to")
+
+    @property
+    def counted(self) -> bool:
+        """Whether some window counts rows."""
+        return any(side.last_rows is not None for side in self.sides)
+
+    def keys(self, place: int) -> tuple[str, ...]:
+        """What spreads a side over buckets: nothing if rows are counted, which needs one order of arrival."""
+        return () if self.counted else self.sides[place].keys
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of all sides, each behind its side's name."""
+        named = [field.with_name(f"{side.name}.{field.name}") for side in self.sides for field in side.schema]
+        return pa.schema(named)
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The sides' relations."""
+        return self.relations
+
+
+@dataclass(frozen=True)
+class Gather(Node):
+    """For each reading those of other sensors that came before it with the same key: a join of variable arity.
+
+    All relations have the same columns.
+    """
+
+    relations: tuple[Node, ...]
+    key: str
+    sensor: str
+    time: str
+    span_us: Micros
+    min_arity: int = 1
+    early: bool = False
+    flatten: bool = False
+    limit: int = MOST_COMBINATIONS
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The key, the sensor and time of the reading, how many sensors agree, and all of them."""
+        key, sensor = (self.relations[0].schema.field(name).type for name in (self.key, self.sensor))
+        member = pa.struct([("sensor", sensor), ("ts", TIMESTAMP)])
+        return pa.schema(
+            {"key": key, "sensor": sensor, "ts": TIMESTAMP, "arity": pa.int32(), "members": pa.list_(member)}
+        )
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The relations gathered from."""
+        return self.relations
+
+
+@dataclass(frozen=True)
 class ViewPlan:
     """A standing query: its name, what it means, and its options."""
 
@@ -139,11 +257,19 @@ class ViewPlan:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """The sources it reads."""
-        found: list[Source] = []
+        """The sources it reads, each once."""
+        found = {node.source.name: node.source for node in self._nodes() if isinstance(node, Scan)}
+        return tuple(found.values())
+
+    @property
+    def tables(self) -> tuple[Source, ...]:
+        """The tables it looks things up in, each once."""
+        found = {node.table.name: node.table for node in self._nodes() if isinstance(node, Lookup)}
+        return tuple(found.values())
+
+    def _nodes(self) -> Iterator[Node]:
         todo: list[Node] = [self.root]
         while todo:
             node = todo.pop()
-            found += [node.source] if isinstance(node, Scan) else []
-            todo += node.inputs
-        return tuple(found)
+            yield node
+            todo += reversed(node.inputs)

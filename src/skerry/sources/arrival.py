@@ -1,14 +1,16 @@
 """When readings arrive, and which of a unit arrive between two moments."""
 
 from typing import TypeAlias
+from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from skerry.model.arrival import STAMPS
 from skerry.model.time import START_OF_TIME, Micros
 
-__all__ = ["arrivals", "cut"]
+__all__ = ["Stamp", "arrivals", "cut"]
 
 Int64s: TypeAlias = NDArray[np.int64]
 
@@ -46,3 +48,27 @@ def cut(readings: pa.RecordBatch, event_time: str | None, after: Micros | None, 
     start = 0 if after is None else int(np.searchsorted(moments, after, side="right"))
     stop = readings.num_rows if until is None else int(np.searchsorted(moments, until, side="right"))
     return readings.slice(start, max(0, stop - start))
+
+
+class Stamp:
+    """Marks the readings of a split with the order of their arrival, unit by unit.
+
+    >>> stamp = Stamp("ts", "a.csv")
+    >>> for times in ([3, 5], [4, 6]):
+    ...     print(stamp.put_on(pa.record_batch({"ts": pa.array(times, pa.timestamp("us"))})).column(1).to_pylist())
+    [3, 5]
+    [5, 6]
+    """
+
+    def __init__(self, event_time: str | None, lane: str) -> None:
+        self._event_time, self._lane = event_time, crc32(lane.encode())
+        self._last: int = START_OF_TIME
+
+    def put_on(self, readings: pa.RecordBatch) -> pa.RecordBatch:
+        """The readings, with two columns more."""
+        moments = np.maximum(arrivals(readings, self._event_time), self._last)
+        if moments.size:
+            self._last = int(moments[-1])
+        columns = [pa.array(moments), pa.array(np.full(moments.size, self._lane, np.int64))]
+        schema = pa.schema([*readings.schema, *STAMPS])
+        return pa.RecordBatch.from_arrays([*readings.columns, *columns], schema=schema)

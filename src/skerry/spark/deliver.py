@@ -9,14 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pyarrow as pa
+from pyspark import SparkContext
 from pyspark.sql import DataFrame
 
 from skerry.fjord.pipeline import Outcome, Pipeline
 from skerry.model.batch import join, unpack
-from skerry.proxies.gate import Tally
 from skerry.sinks.sink import Sink
 from skerry.spark.envelope import TALLY
 from skerry.spark.progress import PROPERTY, Progress
+from skerry.spark.tables import TABLES, TableStore
 
 __all__ = ["Deliver"]
 
@@ -33,9 +34,21 @@ class Deliver:
     """The end of the pipeline, on the driver."""
 
     def __init__(
-        self, pipeline: Pipeline, sink: Sink, progress: Progress, watch: Callable[[Outcome], None] | None
+        self,
+        pipeline: Pipeline,
+        sink: Sink,
+        progress: Progress,
+        tables: TableStore,
+        watch: Callable[[Outcome], None] | None,
     ) -> None:
         self._outputs, self._sink, self._progress, self._watch = pipeline.outputs(), sink, progress, watch
+        self._tables = tables
+
+    def tell(self, context: SparkContext) -> None:
+        """Let the tasks of the next batch know what they need to."""
+        self._tables.choose(self._progress.next_batch)
+        context.setLocalProperty(PROPERTY, self._progress.as_property())
+        context.setLocalProperty(TABLES, self._tables.as_property())
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
         """Write one batch."""
@@ -46,7 +59,7 @@ class Deliver:
         answers: dict[str, _Answers] = {}
         for place, name in enumerate(names):
             if name == TALLY:
-                outcome = outcome.then(_outcome(blobs[place].as_py()))
+                outcome = outcome.then(Outcome.of(json.loads(blobs[place].as_py())))
             elif blobs[place].is_valid:
                 answers.setdefault(name, _Answers()).batches.append(unpack(blobs[place].as_buffer()))
             else:
@@ -54,7 +67,7 @@ class Deliver:
                 answers.setdefault(name, _Answers()).staged[task] = rows
         counts = {output: self._write(output, batch, found) for output, found in answers.items()}
         self._progress.record(batch, outcome.then(Outcome(answers=counts)))
-        frame.sparkSession.sparkContext.setLocalProperty(PROPERTY, self._progress.as_property())
+        self.tell(frame.sparkSession.sparkContext)
         if self._watch:
             self._watch(self._progress.total)
 
@@ -62,8 +75,3 @@ class Deliver:
         rows = join(found.batches, self._outputs[output])
         self._sink.write(output, batch, rows, tuple(found.staged))
         return rows.num_rows + sum(found.staged.values())
-
-
-def _outcome(told: bytes) -> Outcome:
-    read = json.loads(told)
-    return Outcome({source: Tally(**tally) for source, tally in read["tallies"].items()}, read["newest"])

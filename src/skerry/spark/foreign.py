@@ -18,7 +18,7 @@ from skerry.catalog import Source
 from skerry.errors import OptionError, SourceError
 from skerry.model.batch import empty
 from skerry.model.types import sql_name
-from skerry.sources.source import REJECTS
+from skerry.sources.source import REJECTS, Split
 from skerry.spark.envelope import SPARK_SCHEMA, to_batch
 from skerry.spark.route import Routing
 
@@ -84,9 +84,10 @@ def _mapping(
         assert context is not None
         router = routing.router(first_task + context.partitionId(), [source.name])
         gate = router.gate(source, ordered=False)
+        stamp = routing.pipeline.stamp(Split(source.name, str(context.partitionId()), 0, 1))
         for batch in batches:
             readings, rejects = _timed(batch.cast(source.schema), source)
-            router.admit(source, gate, readings, rejects)
+            router.admit(source, gate, stamp.put_on(readings) if stamp else readings, rejects)
         router.learn(source.name, gate.newest)
         yield to_batch(router.envelopes(done=False))
 

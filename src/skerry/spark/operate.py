@@ -7,19 +7,21 @@ again if the saved state is still the one it left, which spares the restoring.
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from skerry.fjord.pipeline import Pipeline
-from skerry.model.batch import join, pack, unpack
+from skerry.errors import LimitError
+from skerry.fjord.pipeline import Outcome, Pipeline
+from skerry.model.batch import empty, join, pack, unpack
 from skerry.model.time import START_OF_TIME, Micros
-from skerry.operators.operator import Operator
+from skerry.operators.operator import Operator, PaneChanges
 from skerry.plan.stages import Stages
 from skerry.proxies.gate import watermark
-from skerry.spark.envelope import DIRECT
+from skerry.spark.envelope import DIRECT, TALLY
 from skerry.spark.progress import batch_of_task
 
 __all__ = ["Operate"]
@@ -34,6 +36,7 @@ class _Kept:
     operator: Operator
     newest: dict[str, int] = field(default_factory=dict)
     version: int = -1
+    failure: str | None = None
 
 
 _kept: dict[tuple[str, int, int], _Kept] = {}
@@ -57,27 +60,32 @@ class Operate(StatefulProcessor):
             yield from rows
             return
         envelopes = sorted(rows, key=lambda row: (row.name, row.task))
-        blob = self._worked(group, bucket, envelopes)
-        if blob is not None:
-            yield Row(grp=group, bucket=bucket, task=0, name=self._views[group].name, newest=0, blob=blob)
+        kept, answers = self._worked(group, bucket, envelopes)
+        name = self._views[group].name
+        if kept.failure:
+            blob = json.dumps(asdict(Outcome(failures={name: kept.failure}))).encode()
+            yield Row(grp=group, bucket=bucket, task=0, name=TALLY, newest=0, blob=blob)
+        elif answers.num_rows:
+            yield Row(grp=group, bucket=bucket, task=0, name=name, newest=0, blob=pack(answers))
 
     def close(self) -> None:
         """Nothing to let go."""
 
-    def _worked(self, group: int, bucket: int, envelopes: list[Row]) -> bytes | None:
+    def _worked(self, group: int, bucket: int, envelopes: list[Row]) -> tuple[_Kept, pa.RecordBatch]:
         view = self._views[group]
         # Taken out while it works: should the task fail half-way, nobody finds it half changed.
         kept = _kept.pop((self._run, group, bucket), None)
         if kept is None or kept.version != self._saved_version():
             kept = self._restored(view)
-        batches = [kept.operator.transition(unpack(row.blob)) for row in envelopes if row.blob is not None]
-        for row in envelopes:
-            kept.newest[row.name] = max(kept.newest.get(row.name, START_OF_TIME), row.newest)
-        batches.append(kept.operator.advance(_watermark(view, kept.newest)))
+        answers = empty(kept.operator.schema)
+        if kept.failure is None:
+            try:
+                answers = _answered(view, kept, envelopes)
+            except LimitError as error:
+                kept.failure = str(error)
         self._save(kept)
         _kept[(self._run, group, bucket)] = kept
-        answers = join(batches, kept.operator.schema)
-        return pack(answers) if answers.num_rows else None
+        return kept, answers
 
     def _saved_version(self) -> int:
         clock = self._panes.getValue((_CLOCK,))
@@ -88,20 +96,34 @@ class Operate(StatefulProcessor):
         kept = _Kept(view.operate())
         if _CLOCK in panes:
             clock = json.loads(panes.pop(_CLOCK))
-            kept.newest, kept.version = clock["newest"], clock["version"]
+            kept.newest, kept.version, kept.failure = clock["newest"], clock["version"], clock["failure"]
         kept.operator.restore(panes)
         return kept
 
     def _save(self, kept: _Kept) -> None:
-        changes = kept.operator.changes()
+        changes = PaneChanges()
+        if kept.failure is None:
+            changes = kept.operator.changes()
+        else:
+            self._panes.clear()
         kept.version = batch_of_task()
-        clock = json.dumps({"version": kept.version, "newest": kept.newest}).encode()
+        clock = json.dumps({"version": kept.version, "newest": kept.newest, "failure": kept.failure}).encode()
         for name, blob in {**changes.put, _CLOCK: clock}.items():
             self._panes.updateValue((name,), (blob,))
         for name in changes.drop:
             self._panes.removeKey((name,))
 
 
+def _answered(view: Stages, kept: _Kept, envelopes: list[Row]) -> pa.RecordBatch:
+    """What follows from a batch's rows, and from the time that has passed."""
+    rows = [row for row in envelopes if row.blob is not None]
+    batches = [kept.operator.transition(unpack(row.blob), view.places[row.name]) for row in rows]
+    for row in envelopes:
+        kept.newest[row.name] = max(kept.newest.get(row.name, START_OF_TIME), row.newest)
+    batches.append(kept.operator.advance(_watermark(view, kept.newest)))
+    return join(batches, kept.operator.schema)
+
+
 def _watermark(view: Stages, newest: dict[str, int]) -> Micros:
-    """The least of the view's sources'."""
-    return min(watermark(source, Micros(newest.get(source.name, START_OF_TIME))) for source in view.view.sources)
+    """The least of the view's streams'."""
+    return min(watermark(feed.source, Micros(newest.get(feed.name, START_OF_TIME))) for feed in view.clocks)

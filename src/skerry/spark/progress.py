@@ -14,9 +14,8 @@ from pyspark import TaskContext
 
 from skerry.fjord.pipeline import Outcome
 from skerry.model.time import Micros
-from skerry.proxies.gate import Tally
 
-__all__ = ["PROPERTY", "Progress", "batch_of_task", "newest_before_task"]
+__all__ = ["PROPERTY", "Progress", "batch_of_task", "newest_before_task", "property_of_task"]
 
 PROPERTY = "skerry.newest"
 _KEPT = 3
@@ -24,17 +23,18 @@ _KEPT = 3
 
 def batch_of_task() -> int:
     """The id of the batch that the running Spark task belongs to."""
-    return int(_property("streaming.sql.batchId") or 0)
+    return int(property_of_task("streaming.sql.batchId") or 0)
 
 
 def newest_before_task() -> dict[str, Micros]:
     """The newest event time of each source, as of the batches before the running task's own."""
-    known = json.loads(_property(PROPERTY) or "{}")
+    known = json.loads(property_of_task(PROPERTY) or "{}")
     found = known.get(str(batch_of_task() - 1), {})
     return {source: Micros(moment) for source, moment in found.items()}
 
 
-def _property(name: str) -> str | None:
+def property_of_task(name: str) -> str | None:
+    """What the driver told the tasks of a batch under a name."""
     context = TaskContext.get()
     assert context is not None, "runs inside a Spark task alone"
     found: str | None = context.getLocalProperty(name)
@@ -48,12 +48,17 @@ class Progress:
         self._place = checkpoint / "progress.json"
         self._after: dict[int, Outcome] = {}
         if self._place.exists():
-            self._after = {int(batch): _read(told) for batch, told in json.loads(self._place.read_text()).items()}
+            self._after = {int(batch): Outcome.of(told) for batch, told in json.loads(self._place.read_text()).items()}
 
     @property
     def total(self) -> Outcome:
         """All batches together."""
         return self._after[max(self._after)] if self._after else Outcome()
+
+    @property
+    def next_batch(self) -> int:
+        """The batch that follows, or that was under way when the run broke off."""
+        return max(self._after, default=-1) + 1
 
     def record(self, batch: int, outcome: Outcome) -> None:
         """Write down what a batch came to, on top of those before it."""
@@ -67,8 +72,3 @@ class Progress:
     def as_property(self) -> str:
         """What tasks need to know."""
         return json.dumps({number: told.newest for number, told in self._after.items()})
-
-
-def _read(told: dict[str, dict[str, dict[str, int]]]) -> Outcome:
-    tallies = {source: Tally(**tally) for source, tally in told["tallies"].items()}
-    return Outcome(tallies, told["newest"], told["answers"], told["batches"])  # type: ignore[arg-type]

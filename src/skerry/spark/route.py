@@ -14,16 +14,18 @@ import pyarrow as pa
 
 from skerry.catalog import Source
 from skerry.fjord.pipeline import Outcome, Pipeline, dead_letters
+from skerry.fjord.skew import hot_keys
 from skerry.model.batch import join, pack
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.operators.grouping import buckets
 from skerry.operators.operator import Operator
-from skerry.plan.stages import Stages
+from skerry.plan.stages import Feed, Stages
 from skerry.proxies.gate import Gate, Tally
 from skerry.sinks.sink import Stager
 from skerry.sources.source import Split
 from skerry.spark.envelope import DIRECT, TALLY, Envelope
 from skerry.spark.progress import batch_of_task, newest_before_task
+from skerry.spark.tables import tables_of_task
 
 __all__ = ["Router", "Routing", "live_buckets"]
 
@@ -33,7 +35,7 @@ _STAGED_BYTES = 1 << 20
 
 def live_buckets(view: Stages, count: int) -> range:
     """The buckets that hold a view's state: without keys there is nothing to spread."""
-    return range(count if view.keys else 1)
+    return range(count if view.spread else 1)
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,8 @@ class Routing:
     def router(self, task: int, streams: Collection[str]) -> "Router":
         """The work of the Spark task that asks."""
         stage = partial(_stage, self.stager, batch_of_task(), task) if self.stager else None
-        return Router(self.pipeline, self.bucket_count, task, newest_before_task(), streams, stage)
+        tables = tables_of_task(table.name for table in self.pipeline.tables)
+        return Router(self.pipeline, self.bucket_count, task, newest_before_task(), streams, stage, tables)
 
 
 def _stage(stager: Stager, batch: int, task: int, output: str, rows: pa.RecordBatch) -> None:
@@ -65,22 +68,24 @@ class Router:
         newest: Mapping[str, Micros],
         streams: Collection[str],
         stage: Callable[[str, pa.RecordBatch], None] | None = None,
+        tables: Mapping[str, pa.RecordBatch] | None = None,
     ) -> None:
         self._pipeline, self._bucket_count, self._task, self._streams = pipeline, bucket_count, task, streams
-        self._stage = stage
+        self._stage, self._tables = stage, tables or {}
         self._connectors = {connector.definition.name: connector for connector in pipeline.connectors}
         self._newest = dict(newest)
-        self._operators: dict[int, Operator] = {}
-        self._partials: dict[int, list[pa.RecordBatch]] = {}
+        self._operators: dict[tuple[int, str], Operator] = {}
+        self._routed: dict[tuple[int, str], list[pa.RecordBatch]] = {}
         self._direct: dict[str, list[pa.RecordBatch]] = {}
         self._outcome = Outcome()
 
     def take(self, split: Split) -> None:
         """Read a split of one of Skerry's own sources."""
         connector = self._connectors[split.source]
-        gate = self.gate(connector.definition)
+        gate, stamp = self.gate(connector.definition), self._pipeline.stamp(split)
         for decoded in connector.read(split):
-            self.admit(connector.definition, gate, decoded.readings, decoded.rejects)
+            readings = stamp.put_on(decoded.readings) if stamp else decoded.readings
+            self.admit(connector.definition, gate, readings, decoded.rejects)
         self.learn(split.source, split.reached(gate.newest))
 
     def gate(self, source: Source, *, ordered: bool = True) -> Gate:
@@ -94,9 +99,9 @@ class Router:
         self._outcome = self._outcome.then(Outcome({source.name: tally}))
         self._keep(dead_letters(source.name), rejects)
         for output in self._pipeline.late_outputs(source.name):
-            self._keep(output, late)
-        for number, view in self._pipeline.readers(source.name):
-            self._run(number, view, accepted)
+            self._keep(output, late.select(source.schema.names))
+        for number, view, feed in self._pipeline.readers(source.name):
+            self._run(number, view, feed, accepted)
 
     def learn(self, source: str, newest: Micros) -> None:
         """Note how far a source has come with what was admitted."""
@@ -104,12 +109,13 @@ class Router:
 
     def envelopes(self, *, done: bool) -> Iterator[Envelope]:
         """All that the task has to send. ``done`` says that the whole input is used up."""
-        yield Envelope(DIRECT, self._task, self._task, TALLY, 0, json.dumps(asdict(self._outcome)).encode())
         for output, batches in self._direct.items():
             yield self._to_deliver(output, join(batches, batches[0].schema))
         for number, view in enumerate(self._pipeline.views):
-            if view.stateful and (done or view.source.name in self._streams):
-                yield from self._addressed(number, view, done=done)
+            for feed in view.feeds if view.stateful else ():
+                if done or feed.source.name in self._streams:
+                    yield from self._addressed(number, view, feed, done=done)
+        yield Envelope(DIRECT, self._task, self._task, TALLY, 0, json.dumps(asdict(self._outcome)).encode())
 
     def _to_deliver(self, output: str, rows: pa.RecordBatch) -> Envelope:
         """Rows for the sink: in the envelope, or staged, with only their number in it, if they are many."""
@@ -118,12 +124,13 @@ class Router:
             return Envelope(DIRECT, self._task, self._task, output, rows.num_rows)
         return Envelope(DIRECT, self._task, self._task, output, 0, pack(rows))
 
-    def _run(self, number: int, view: Stages, accepted: pa.RecordBatch) -> None:
-        if number not in self._operators:
-            self._operators[number] = view.route()
-        made = self._operators[number].transition(accepted)
+    def _run(self, number: int, view: Stages, feed: Feed, accepted: pa.RecordBatch) -> None:
+        place = (number, feed.name)
+        if place not in self._operators:
+            self._operators[place] = feed.route(self._tables)
+        made = self._operators[place].transition(accepted)
         if view.stateful and made.num_rows:
-            self._partials.setdefault(number, []).append(made)
+            self._routed.setdefault(place, []).append(made)
         elif made.num_rows:
             self._keep(view.name, made)
 
@@ -131,21 +138,25 @@ class Router:
         if rows.num_rows:
             self._direct.setdefault(output, []).append(rows)
 
-    def _addressed(self, number: int, view: Stages, *, done: bool) -> Iterator[Envelope]:
+    def _addressed(self, number: int, view: Stages, feed: Feed, *, done: bool) -> Iterator[Envelope]:
         """An envelope a bucket, with rows or as a mere tick."""
-        source = view.source.name
+        source = feed.source.name
         seen = max(self._outcome.newest.get(source, START_OF_TIME), self._newest.get(source, START_OF_TIME))
         newest = END_OF_TIME if done else seen
-        partials = self._partials.get(number, [])
-        rows = join(partials, partials[0].schema) if partials else None
-        parts = self._spread(view, rows) if rows else {}
+        routed = self._routed.get((number, feed.name), [])
+        rows = join(routed, routed[0].schema) if routed else None
+        parts = self._spread(feed, rows, live_buckets(view, self._bucket_count)) if rows else {}
+        if rows and not feed.aggregate:
+            loads = {str(bucket): part.num_rows for bucket, part in parts.items()}
+            hot = hot_keys(rows, feed.keys)
+            self._outcome = self._outcome.then(Outcome(loads={view.name: loads}, hot_keys={view.name: hot}))
         for bucket in live_buckets(view, self._bucket_count):
             blob = pack(parts[bucket]) if bucket in parts else None
-            yield Envelope(number, bucket, self._task, source, newest, blob)
+            yield Envelope(number, bucket, self._task, feed.name, newest, blob)
 
-    def _spread(self, view: Stages, rows: pa.RecordBatch) -> dict[int, pa.RecordBatch]:
-        if not view.keys or self._bucket_count == 1:
+    def _spread(self, feed: Feed, rows: pa.RecordBatch, live: range) -> dict[int, pa.RecordBatch]:
+        if len(live) == 1:
             return {0: rows}
-        places = buckets([rows.column(key) for key in view.keys], rows.num_rows, self._bucket_count)
-        chosen = {bucket: np.flatnonzero(places == bucket) for bucket in range(self._bucket_count)}
+        places = buckets([rows.column(key) for key in feed.keys], rows.num_rows, len(live))
+        chosen = {bucket: np.flatnonzero(places == bucket) for bucket in live}
         return {bucket: rows.take(pa.array(found)) for bucket, found in chosen.items() if found.size}

@@ -18,15 +18,17 @@ from skerry import errors
 from skerry.errors import RunError, SkerryError
 from skerry.fjord.pipeline import Outcome, Pipeline, never
 from skerry.sinks.sink import Sink
+from skerry.sources.tables import Tables
 from skerry.spark.checkpoint import Checkpoint
 from skerry.spark.deliver import Deliver
 from skerry.spark.envelope import SPARK_SCHEMA
 from skerry.spark.foreign import foreign_envelopes, is_live
 from skerry.spark.operate import Operate
-from skerry.spark.progress import PROPERTY, Progress
+from skerry.spark.progress import Progress
 from skerry.spark.route import Routing
 from skerry.spark.session import session
 from skerry.spark.source import FORMAT, data_source
+from skerry.spark.tables import TableStore
 
 __all__ = ["SparkRun"]
 
@@ -62,8 +64,10 @@ class SparkRun:
     def _run(self, stopped: Callable[[], bool], watch: Callable[[Outcome], None] | None) -> Outcome:
         self._sink.open(self._pipeline.outputs(), resume=self._checkpoint.resumed)
         progress = Progress(self._checkpoint.folder)
-        deliver = Deliver(self._pipeline, self._sink, progress, watch)
-        self._spark.sparkContext.setLocalProperty(PROPERTY, progress.as_property())
+        tables = Tables(self._pipeline.tables, self._pipeline.base)
+        store = TableStore(self._checkpoint.folder / "tables", tables)
+        deliver = Deliver(self._pipeline, self._sink, progress, store, watch)
+        deliver.tell(self._spark.sparkContext)
         self._finished(self._started(deliver, finish=False), stopped)
         if self._pipeline.foreign and not self._live and not stopped():
             self._finished(self._started(deliver, finish=True), stopped)

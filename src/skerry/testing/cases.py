@@ -13,8 +13,9 @@
     a
 
 Rows are compared as a multiset of the texts that csv output gives. ``--- expect error`` is followed
-by a part of the message instead, and ``--- tally road`` by ``accepted,late,rejected``. Run files of
-cases on any runtime with ``python -m skerry.testing.cases --runtime spark FILE ...``.
+by a part of the message instead, ``--- tally road`` by ``accepted,late,rejected``, and ``--- failed slow``
+by a part of the reason why a view stopped while the others went on. Run files of cases on
+any runtime with ``python -m skerry.testing.cases --runtime spark FILE ...``.
 """
 
 import argparse
@@ -46,6 +47,7 @@ class Case:
     sql: str = ""
     expected: dict[str, str] = field(default_factory=dict)
     tallies: dict[str, str] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
     error: str | None = None
 
 
@@ -75,8 +77,10 @@ def _enter(case: Case, kind: str, name: str, body: str) -> None:
         case.expected[name] = body
     elif kind == "tally":
         case.tallies[name] = body.strip()
+    elif kind == "failed":
+        case.failures[name] = body.strip()
     else:
-        raise ValueError(f"unknown block {kind!r}; known are input, sql, expect, tally")
+        raise ValueError(f"unknown block {kind!r}; known are input, sql, expect, tally, failed")
 
 
 def check(case: Case, settings: Settings) -> list[str]:
@@ -93,7 +97,7 @@ def check(case: Case, settings: Settings) -> list[str]:
             return [f"no error, expected {case.error!r}"]
         differences = [_compare(name, body, place / "out") for name, body in case.expected.items()]
         tallies = [_compare_tally(outcome, name, told) for name, told in case.tallies.items()]
-        return [found for found in differences + tallies if found]
+        return [found for found in [*differences, *tallies, *_compare_failures(outcome, case)] if found]
 
 
 def _run(case: Case, place: Path, settings: Settings) -> Outcome:
@@ -125,6 +129,15 @@ def _compare_tally(outcome: Outcome, source: str, told: str) -> str | None:
     tally = outcome.tallies[source]
     found = f"{tally.accepted},{tally.late},{tally.rejected}"
     return None if found == told else f"{source}: accepted,late,rejected are {found}, expected {told}"
+
+
+def _compare_failures(outcome: Outcome, case: Case) -> list[str]:
+    """Views that stopped and should not have, or that did not and should have."""
+    found = [f"{view}: stopped, {why}" for view, why in outcome.failures.items() if view not in case.failures]
+    for view, part in case.failures.items():
+        if part not in outcome.failures.get(view, ""):
+            found.append(f"{view}: expected to stop with {part!r}, got {outcome.failures.get(view)!r}")
+    return found
 
 
 def main() -> int:

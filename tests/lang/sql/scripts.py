@@ -49,7 +49,7 @@ def answers(query: str, *readings: dict[str, object]) -> list[dict[str, object]]
     stages = cut_into_stages(plan)
     rows = [{"ts": 0, **reading} for reading in readings]
     given = [{**row, "ts": int(row["ts"] * 1_000_000)} for row in rows]
-    routed = stages.route().transition(pa.RecordBatch.from_pylist(given, stages.source.schema))
+    routed = stages.feeds[0].route().transition(pa.RecordBatch.from_pylist(given, stages.feeds[0].source.schema))
     if not stages.stateful:
         return routed.to_pylist()
     operator = stages.operate()

@@ -71,7 +71,7 @@ def test_window_of_a_reading_before_the_epoch_is_aligned_to_it(ts, start):
         ("SELECT speed", "line 2, column 8: a view needs FROM"),
         ("SELECT FROM traffic", "line 2, column 13: a view needs columns: SELECT column, ... FROM stream"),
         ("SELECT speed FROM traffic WHERE speed", "line 2, column 33: a condition must be BOOLEAN; this is DOUBLE"),
-        ("SELECT speed FROM (SELECT * FROM traffic) AS t", "a view reads one stream; this is a subquery"),
+        ("SELECT speed FROM (SELECT * FROM traffic) AS t", "a view reads streams; this is a subquery"),
         ("SELECT speed FROM a.traffic", "a view reads a stream by its name alone: FROM stream AS alias"),
         ("SELECT a FROM traffic AS t(a)", "a view reads a stream by its name alone"),
         ("SELECT speed FROM traffic TABLESAMPLE (10)", "a view reads a stream by its name alone"),
@@ -87,7 +87,7 @@ def test_wrong_queries_are_refused(query, message):
 @pytest.mark.parametrize(
     ("clause", "told"),
     [
-        *(("JOIN traffic AS u ON true", "a join"), (", traffic AS u", "a join"), ("ORDER BY speed", "ORDER BY")),
+        ("ORDER BY speed", "ORDER BY"),
         *(("LIMIT 3", "LIMIT"), ("OFFSET 3", "OFFSET"), ("FOR UPDATE", "LOCKS"), ("QUALIFY true", "QUALIFY")),
     ],
 )

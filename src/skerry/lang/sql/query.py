@@ -1,28 +1,29 @@
-"""SELECT over one stream: selections, projections, window aggregates."""
+"""SELECT: selections, projections, window aggregates over one stream; joins of several."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-import pyarrow as pa
 from sqlglot import exp
 
 from skerry.catalog import Source
-from skerry.errors import InputError, SqlError, UnknownStream
+from skerry.errors import OptionError, SqlError
 from skerry.lang.sql.aggregates import AggregateBinder
-from skerry.lang.sql.declare import identifier, interval
+from skerry.lang.sql.declare import identifier
+from skerry.lang.sql.gather import gather_node, is_gather
+from skerry.lang.sql.joins import JoinBinder
 from skerry.lang.sql.reading import place_of
-from skerry.lang.sql.scalar import Scope, scalar
-from skerry.model.types import TIMESTAMP, sql_name
-from skerry.model.window import Window
-from skerry.operators.aggregate import WINDOW_END, WINDOW_START
+from skerry.lang.sql.scalar import Scope, check_condition, condition, scalar
+from skerry.lang.sql.streams import From, read_from
 from skerry.operators.derive import Expression
-from skerry.plan.nodes import Node, Project, Scan, Select
+from skerry.plan.nodes import MOST_COMBINATIONS, Join, Node, Project, Scan, Select
 
 __all__ = ["query_plan"]
 
-_KNOWN = ("expressions", "from_", "from", "where", "group", "having")
+_KNOWN = ("expressions", "from_", "from", "joins", "where", "group", "having")
+_HIGHEST_LIMIT = 1_000_000_000
+_SPILLING = ("spill_to", "memory_rows")
+_OF_JOINS = ("join", "max_combinations", *_SPILLING)
 _LATER = {
-    "joins": "a join",
     "order": "ORDER BY",
     "limit": "LIMIT",
     "offset": "OFFSET",
@@ -39,26 +40,24 @@ _LATER = {
 }
 
 
-@dataclass(frozen=True)
-class From:
-    """What a query reads: a source, under a name, and the window laid over it."""
-
-    source: Source
-    name: str
-    window: Window | None = None
-    time: str | None = None
-    rewrites: Mapping[str, exp.Expr] = field(default_factory=dict)
-
-    @property
-    def scope(self) -> Scope:
-        """The names an expression may use."""
-        return Scope(self.name, self.source.schema, self.rewrites)
-
-
-def query_plan(tree: exp.Expr, streams: Mapping[str, Source]) -> Node:
-    """Bind a SELECT to the catalogue's streams."""
+def query_plan(tree: exp.Expr, streams: Mapping[str, Source], options: Mapping[str, str] | None = None) -> Node:
+    """Bind a SELECT to the catalogue's streams. ``options`` are those of the view."""
     if not isinstance(tree, exp.Select):
         raise SqlError(f"a view is made of one SELECT; this is {type(tree).__name__.upper()}", place_of(tree))
+    _check_parts(tree)
+    clause = tree.args.get("from_") or tree.args.get("from")
+    if clause is None:
+        raise SqlError("a view needs FROM", place_of(tree))
+    asked = options or {}
+    if tree.args.get("joins"):
+        return _joined(tree, streams, asked)
+    if is_gather(clause.this):
+        return _gathered(tree, clause.this, streams, asked)
+    _refuse(asked, _OF_JOINS, "a view without a join")
+    return _single(tree, read_from(clause.this, streams))
+
+
+def _check_parts(tree: exp.Select) -> None:
     for argument, told in _LATER.items():
         if tree.args.get(argument):
             part = tree.args[argument]
@@ -71,27 +70,79 @@ def query_plan(tree: exp.Expr, streams: Mapping[str, Source]) -> Node:
         raise SqlError(f"{unknown[0].upper()} is not available in a view", place_of(tree))
     if not tree.selects:
         raise SqlError("a view needs columns: SELECT column, ... FROM stream", place_of(tree))
-    read = _read(tree, streams)
+
+
+def _refuse(options: Mapping[str, str], names: Sequence[str], what: str) -> None:
+    given = [name for name in names if name in options]
+    if given:
+        raise OptionError(f"{what} has no option {given[0]!r}")
+
+
+def _aggregates(tree: exp.Select) -> bool:
+    group = tree.args.get("group") or tree.args.get("having")
+    return bool(group) or any(part.find(exp.AggFunc) for part in tree.selects)
+
+
+def _single(tree: exp.Select, read: From) -> Node:
     node: Node = Scan(read.source)
     where = tree.args.get("where")
     if where:
         node = _selected(node, where.this, read.scope)
-    if tree.args.get("group") or tree.args.get("having") or any(part.find(exp.AggFunc) for part in tree.selects):
+    if _aggregates(tree):
         return _aggregated(tree, node, read)
     if read.window and not read.window.tumbling:
         raise SqlError("HOP puts a reading into several windows; aggregate over it, or read the stream", place_of(tree))
     return Project(node, _columns(tree, read.scope))
 
 
+def _joined(tree: exp.Select, streams: Mapping[str, Source], options: Mapping[str, str]) -> Node:
+    if _aggregates(tree):
+        raise SqlError("an aggregate over a join is not available in a view", place_of(tree))
+    if options.get("emit") == "early":
+        raise OptionError("emit = 'early' is for GATHER; a complete join gives its answers at once as it is")
+    binder = JoinBinder(tree, streams)
+    if not binder.joins_streams:
+        _refuse(options, _OF_JOINS, "a join with tables only")
+    node = binder.node(_columns(tree, binder.scope), options.get("join", "snjoin"), _limit(options))
+    return _spilling(node, options) if any(name in options for name in _SPILLING) else node
+
+
+def _gathered(tree: exp.Select, table: exp.Expr, streams: Mapping[str, Source], options: Mapping[str, str]) -> Node:
+    _refuse(options, ("join", *_SPILLING), "a view over GATHER")
+    if _aggregates(tree):
+        raise SqlError("an aggregate over GATHER is not available in a view", place_of(tree))
+    node, scope = gather_node(table, streams, early=options.get("emit") == "early", limit=_limit(options))
+    where = tree.args.get("where")
+    if where:
+        node = _selected(node, where.this, scope)
+    return Project(node, _columns(tree, scope))
+
+
+def _spilling(node: Node, options: Mapping[str, str]) -> Node:
+    """The same plan, its join within bounded memory."""
+    if isinstance(node, Select | Project):
+        return replace(node, input=_spilling(node.input, options))
+    assert isinstance(node, Join)
+    if any(name not in options for name in _SPILLING):
+        raise OptionError("spill_to and memory_rows go together: where to spill, and beyond how many readings")
+    if not options["spill_to"].strip():
+        raise OptionError("spill_to is a folder, got an empty name")
+    return replace(node, spill_to=options["spill_to"], memory_rows=_number(options, "memory_rows"))
+
+
+def _limit(options: Mapping[str, str]) -> int:
+    return _number(options, "max_combinations") if "max_combinations" in options else MOST_COMBINATIONS
+
+
+def _number(options: Mapping[str, str], name: str) -> int:
+    written = options[name]
+    if not (written.isascii() and written.isdigit()) or not 1 <= int(written) <= _HIGHEST_LIMIT:
+        raise OptionError(f"{name} is a number from 1 to {_HIGHEST_LIMIT}, got {written!r}")
+    return int(written)
+
+
 def _selected(node: Node, predicate: exp.Expr, scope: Scope) -> Node:
-    bound = scalar(predicate, scope)
-    _check_condition(bound, predicate)
-    return Select(node, bound, predicate.sql("risingwave"))
-
-
-def _check_condition(bound: Expression, predicate: exp.Expr) -> None:
-    if bound.type != pa.bool_():
-        raise SqlError(f"a condition must be BOOLEAN; this is {sql_name(bound.type)}", place_of(predicate))
+    return Select(node, condition(predicate, scope), predicate.sql("risingwave"))
 
 
 def _columns(tree: exp.Select, scope: Scope) -> tuple[tuple[str, Expression], ...]:
@@ -102,7 +153,10 @@ def _columns(tree: exp.Select, scope: Scope) -> tuple[tuple[str, Expression], ..
                 raise SqlError("* cannot leave columns out here", place_of(tree))
             if isinstance(part, exp.Column):
                 scope.check_table(part)
-            found += [(name, Expression.of(name, scope.schema.field(name).type)) for name in scope.schema.names]
+            table = part.table.lower() if isinstance(part, exp.Column) else None
+            found += [
+                (outer, Expression.of(name, scope.schema.field(name).type)) for outer, name in scope.everything(table)
+            ]
         else:
             found.append((output_name(part, place), scalar(part.unalias(), scope)))
     return tuple(found)
@@ -134,74 +188,6 @@ def _aggregated(tree: exp.Select, node: Node, read: From) -> Node:
     having = tree.args.get("having")
     if having:
         predicate = binder.over_groups(having.this, aggregate.schema)
-        _check_condition(predicate, having.this)
+        check_condition(predicate, having.this)
         return Project(Select(aggregate, predicate, having.this.sql("risingwave")), columns)
     return Project(aggregate, columns)
-
-
-def _read(tree: exp.Select, streams: Mapping[str, Source]) -> From:
-    clause = tree.args.get("from_") or tree.args.get("from")
-    if clause is None:
-        raise SqlError("a view needs FROM", place_of(tree))
-    table = clause.this
-    if not isinstance(table, exp.Table):
-        raise SqlError("a view reads one stream; this is a subquery", place_of(table) or place_of(tree))
-    extra = [argument for argument, part in table.args.items() if part and argument not in ("this", "alias")]
-    if extra or table.alias_column_names:
-        raise SqlError("a view reads a stream by its name alone: FROM stream AS alias", place_of(table))
-    alias = identifier(table.args["alias"].this) if table.args.get("alias") else None
-    if not isinstance(table.this, exp.Func):
-        source = _stream(table, streams)
-        return From(source, alias or source.name)
-    return _windowed(table.this, alias, streams)
-
-
-def _stream(named: exp.Expr, streams: Mapping[str, Source]) -> Source:
-    name = identifier(named)
-    if name not in streams:
-        raise UnknownStream(name, streams, place_of(named))
-    return streams[name]
-
-
-def _windowed(call: exp.Func, alias: str | None, streams: Mapping[str, Source]) -> From:
-    """TUMBLE(stream, time, size) or HOP(stream, time, slide, size)."""
-    name = call.name.upper() if isinstance(call, exp.Anonymous) else call.sql_name()
-    wanted = {"TUMBLE": 3, "HOP": 4}
-    if name not in wanted:
-        raise SqlError(f"{name} is not available as a window; known are TUMBLE, HOP", place_of(call))
-    arguments = call.expressions
-    if len(arguments) != wanted[name]:
-        form = "TUMBLE(stream, time, size)" if name == "TUMBLE" else "HOP(stream, time, slide, size)"
-        raise SqlError(f"{name} has {wanted[name]} arguments, got {len(arguments)}: {form}", place_of(call))
-    if not isinstance(arguments[0], exp.Column) or arguments[0].table:
-        raise SqlError(f"the first argument of {name} is a stream", place_of(call))
-    source = _stream(arguments[0], streams)
-    time = Scope(source.name, source.schema).find(arguments[1]) if isinstance(arguments[1], exp.Column) else None
-    if time is None or source.schema.field(time).type != TIMESTAMP:
-        raise SqlError(f"the second argument of {name} is a TIMESTAMP column", place_of(call))
-    if source.event_time not in (None, time):
-        raise SqlError(
-            f"{name} goes by {time!r}, but the watermark of {source.name!r} by {source.event_time!r}", place_of(call)
-        )
-    spans = [interval(argument) for argument in arguments[2:]]
-    try:
-        window = Window(spans[-1], spans[0])
-    except InputError as error:
-        raise SqlError(str(error), place_of(call)) from None
-    return From(source, alias or source.name, window, time, _window_columns(window, time))
-
-
-def _window_columns(window: Window, time: str) -> dict[str, exp.Expr]:
-    """The window of a reading as expressions over its time, where it is in one window only."""
-    if not window.tumbling:
-        return {}
-    moment = exp.func("epoch_us", exp.column(time, quoted=True), dialect="duckdb")
-    size = exp.Literal.number(int(window.size_us))
-    # The remainder is taken twice so that it is not negative before the epoch.
-    since = exp.paren(exp.Mod(this=exp.paren(exp.Mod(this=moment, expression=size) + size), expression=size.copy()))
-    start = exp.Sub(this=moment.copy(), expression=since)
-    end = exp.Add(this=start.copy(), expression=size.copy())
-    return {
-        WINDOW_START: exp.func("make_timestamp", start, dialect="duckdb"),
-        WINDOW_END: exp.func("make_timestamp", end, dialect="duckdb"),
-    }

@@ -4,9 +4,11 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -39,10 +41,12 @@ def read(script: str) -> list[Statement]:
     if len(script) > _LONGEST_SCRIPT:
         raise SqlError(f"a script may have {_LONGEST_SCRIPT} characters, this one has {len(script)}")
     try:
-        pieces = _pieces(script)
-        trees = [tree for tree in sqlglot.parse(script, read=DIALECT) if tree and not isinstance(tree, exp.Semicolon)]
-        for tree, tokens in zip(trees, pieces, strict=False):
-            _look_into(tree, tokens, script)
+        tokens = _tokens(script)
+        pieces = _pieces(tokens)
+        parsed = Dialect.get_or_raise(DIALECT).parser().parse(tokens, script)
+        trees = [tree for tree in parsed if tree and not isinstance(tree, exp.Semicolon)]
+        for tree, piece in zip(trees, pieces, strict=False):
+            _look_into(tree, piece, script)
     except ParseError as error:
         raise _told(error) from None
     except SqlglotError as error:
@@ -53,7 +57,7 @@ def read(script: str) -> list[Statement]:
         raise SqlError("a statement of the script cannot be read") from None
     if len(trees) != len(pieces):
         raise SqlError("the script cannot be split into statements; end each with a semicolon")
-    return [_statement(tree, tokens, script) for tree, tokens in zip(trees, pieces, strict=True)]
+    return [_statement(tree, piece, script) for tree, piece in zip(trees, pieces, strict=True)]
 
 
 def place_of(node: exp.Expr) -> Place | None:
@@ -77,10 +81,19 @@ def _place(script: str, offset: int) -> Place:
     return Place(before.count("\n") + 1, offset - before.rfind("\n"))
 
 
-def _pieces(script: str) -> list[list[Token]]:
-    """The script's tokens, cut at its semicolons."""
+def _tokens(script: str) -> list[Token]:
+    """The script's tokens. JOIN in front of a = can only be the option of that name."""
+    tokens = sqlglot.tokenize(script, read=DIALECT)
+    for token, following in pairwise(tokens):
+        if token.token_type == TokenType.JOIN and following.token_type == TokenType.EQ:
+            token.token_type = TokenType.VAR
+    return tokens
+
+
+def _pieces(tokens: Sequence[Token]) -> list[list[Token]]:
+    """Tokens, cut at the semicolons."""
     pieces: list[list[Token]] = [[]]
-    for token in sqlglot.tokenize(script, read=DIALECT):
+    for token in tokens:
         if token.token_type == TokenType.SEMICOLON:
             pieces.append([])
         else:

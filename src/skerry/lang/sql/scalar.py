@@ -12,10 +12,12 @@ from sqlglot.errors import ErrorLevel, SqlglotError, UnsupportedError
 
 from skerry.errors import Place, SqlError, UnknownColumn, UnknownFunction
 from skerry.lang.sql.reading import place_of
+from skerry.lang.sql.simple import simple
 from skerry.model.batch import empty
+from skerry.model.types import sql_name
 from skerry.operators.derive import Expression, evaluator
 
-__all__ = ["Scope", "scalar"]
+__all__ = ["Scope", "check_condition", "condition", "scalar"]
 
 _REFUSED = (
     *(exp.Query, exp.Subquery, exp.Window, exp.AggFunc, exp.Order, exp.Star, exp.Columns),
@@ -60,6 +62,23 @@ class Scope:
                 return name
         raise UnknownColumn(column.name, self.name, known, place_of(column))
 
+    def everything(self, table: str | None) -> list[tuple[str, str]]:
+        """The columns that * stands for, by the names they have outside and here."""
+        return [(name, name) for name in self.schema.names]
+
+
+def condition(tree: exp.Expr, scope: Scope) -> Expression:
+    """Bind an expression that is true or false."""
+    bound = scalar(tree, scope)
+    check_condition(bound, tree)
+    return bound
+
+
+def check_condition(bound: Expression, tree: exp.Expr) -> None:
+    """Refuse what is neither true nor false."""
+    if bound.type != pa.bool_():
+        raise SqlError(f"a condition must be BOOLEAN; this is {sql_name(bound.type)}", place_of(tree))
+
 
 def scalar(tree: exp.Expr, scope: Scope) -> Expression:
     """Bind an expression to a relation's columns, and find its type."""
@@ -74,7 +93,7 @@ def scalar(tree: exp.Expr, scope: Scope) -> Expression:
     if len(sql) > _LARGEST * 10:
         raise SqlError("an expression is too large", place_of(tree))
     _check_functions(sql, tree)
-    return Expression(sql, _type(sql, scope.schema, tree))
+    return Expression(sql, _type(sql, scope.schema, tree), predicate=simple(resolved, scope.schema))
 
 
 def _resolved(tree: exp.Expr, resolve: Callable[[exp.Column], exp.Expr]) -> exp.Expr:

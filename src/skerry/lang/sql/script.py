@@ -10,11 +10,19 @@ from skerry.errors import CatalogError, InputError, SqlError
 from skerry.lang.sql.declare import check_name, check_options, declared_source, identifier, options_of
 from skerry.lang.sql.query import query_plan
 from skerry.lang.sql.reading import Statement, place_of, read
+from skerry.operators.joins.techniques import TECHNIQUES
 from skerry.plan.nodes import ViewPlan
 
 __all__ = ["VIEW_OPTIONS", "Session"]
 
-VIEW_OPTIONS: dict[str, tuple[str, ...]] = {"emit": ("final",), "late_to": ()}
+VIEW_OPTIONS: dict[str, tuple[str, ...]] = {
+    "emit": ("final", "early"),
+    "join": tuple(TECHNIQUES),
+    "late_to": (),
+    "max_combinations": (),
+    "memory_rows": (),
+    "spill_to": (),
+}
 """What may stand behind WITH in a view, and which values; no value listed means any."""
 
 
@@ -95,7 +103,7 @@ class Session:
 
     def _bound(self, view: View, statement: Statement) -> ViewPlan:
         streams = {source.name: source for source in self.catalog.sources()}
-        return ViewPlan(view.name, query_plan(statement.tree.expression, streams), view.options)
+        return ViewPlan(view.name, query_plan(statement.tree.expression, streams, view.options), view.options)
 
     def _drop(self, tree: exp.Drop, name: str) -> None:
         if self.catalog.text_of(name) is None:
@@ -111,7 +119,8 @@ class Session:
         self.catalog.drop(name)
 
     def _reads(self, view: View, name: str) -> bool:
-        return any(source.name == name for source in self.plan(view.name).sources)
+        plan = self.plan(view.name)
+        return any(source.name == name for source in [*plan.sources, *plan.tables])
 
     def _check_kind(self, tree: exp.Create | exp.Drop, name: str, verb: str) -> None:
         kinds = {source.name: "TABLE" if source.is_table else "SOURCE" for source in self.catalog.sources()}

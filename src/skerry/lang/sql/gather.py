@@ -1,0 +1,125 @@
+"""GATHER in FROM: a join of as many sensors as agree."""
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from sqlglot import exp
+
+from skerry.catalog import Source
+from skerry.errors import SqlError, UnknownStream
+from skerry.lang.sql.declare import identifier, interval
+from skerry.lang.sql.joins import common_type
+from skerry.lang.sql.reading import place_of
+from skerry.lang.sql.scalar import Scope, scalar
+from skerry.lang.sql.streams import call_name, stream
+from skerry.model.types import sql_name
+from skerry.operators.derive import Expression
+from skerry.plan.nodes import Gather, Node, Project, Scan
+
+__all__ = ["gather_node", "is_gather"]
+
+_FORM = "GATHER(stream, key => column, across => sensor, within => INTERVAL '60' SECOND, min_arity => 2)"
+_KNOWN = ("key", "across", "within", "min_arity", "flatten")
+_MOST_SENSORS = 1_000_000
+
+
+def is_gather(table: exp.Expr) -> bool:
+    """Whether an item of FROM is a call of GATHER."""
+    return isinstance(table, exp.Table) and isinstance(table.this, exp.Func) and call_name(table.this) == "GATHER"
+
+
+def gather_node(table: exp.Expr, streams: Mapping[str, Source], *, early: bool, limit: int) -> tuple[Node, Scope]:
+    """Bind a call of GATHER; give its node, and the names that may be used above it."""
+    call = table.this
+    if not call.expressions or any(isinstance(part, exp.Kwarg) for part in call.expressions[:1]):
+        raise SqlError(f"GATHER begins with a stream: {_FORM}", place_of(call))
+    given = _arguments(call)
+    sources = _sources(call.expressions[0], streams)
+    family = isinstance(call.expressions[0], exp.Literal)
+    if "across" not in given and not family:
+        raise SqlError(f"GATHER needs across => the column that tells sensors apart: {_FORM}", place_of(call))
+    for name in ("key", "within"):
+        if name not in given:
+            raise SqlError(f"GATHER needs {name} => ...: {_FORM}", place_of(call))
+    node = Gather(
+        _relations(sources, given["key"], given.get("across")),
+        "key",
+        "sensor",
+        "ts",
+        interval(given["within"]),
+        _number(given.get("min_arity")),
+        early,
+        _truth(given.get("flatten")),
+        limit,
+    )
+    if node.span_us < 0:
+        raise SqlError("GATHER cannot look into the future: within is negative", place_of(call))
+    alias = table.args.get("alias")
+    return node, Scope(identifier(alias.this) if alias else "gather", node.schema)
+
+
+def _arguments(call: exp.Func) -> dict[str, exp.Expr]:
+    found: dict[str, exp.Expr] = {}
+    for part in call.expressions[1:]:
+        name = part.name.lower() if isinstance(part, exp.Kwarg) else ""
+        if name not in _KNOWN:
+            told = f"GATHER does not know {part.sql('risingwave')!r}; known are {', '.join(_KNOWN)}"
+            raise SqlError(told, place_of(part) or place_of(call))
+        if name in found:
+            raise SqlError(f"GATHER: {name} is given twice", place_of(part) or place_of(call))
+        found[name] = part.expression
+    return found
+
+
+def _sources(named: exp.Expr, streams: Mapping[str, Source]) -> list[Source]:
+    """The stream, or all streams that a pattern in quotes fits."""
+    if not isinstance(named, exp.Literal):
+        return [stream(named, streams)]
+    found = [source for name, source in sorted(streams.items()) if fnmatchcase(name, named.name)]
+    if not found:
+        raise UnknownStream(named.name, streams, place_of(named))
+    return found
+
+
+def _relations(sources: Sequence[Source], key: exp.Expr, across: exp.Expr | None) -> tuple[Node, ...]:
+    """The key, the sensor and the time of each stream, in the same types."""
+    found = []
+    for source in sources:
+        if source.event_time is None:
+            raise SqlError(f"stream {source.name!r} needs a time to be gathered: declare WATERMARK FOR", place_of(key))
+        scope = Scope(source.name, source.schema)
+        named = across if across is not None else exp.Literal.string(source.name)
+        moment = Expression.of(source.event_time, source.schema.field(source.event_time).type)
+        found.append((scope, [key, named], [scalar(key, scope), scalar(named, scope)], moment))
+    wanted = [common_type([bound[place].type for _, _, bound, _ in found]) for place in (0, 1)]
+    relations = []
+    for (scope, trees, bound, moment), source in zip(found, sources, strict=True):
+        columns = []
+        for name, tree, expression, type_ in zip(("key", "sensor"), trees, bound, wanted, strict=True):
+            if type_ is None:
+                raise SqlError(f"the streams of GATHER differ in the type of their {name}", place_of(tree))
+            if expression.type != type_:
+                expression = scalar(exp.cast(tree.copy(), sql_name(type_), dialect="duckdb"), scope)
+            columns.append((name, expression))
+        relations.append(Project(Scan(source), (*columns, ("ts", moment))))
+    return tuple(relations)
+
+
+def _number(written: exp.Expr | None) -> int:
+    if written is None:
+        return 1
+    if (
+        not isinstance(written, exp.Literal)
+        or not written.name.isdigit()
+        or not 1 <= int(written.name) <= _MOST_SENSORS
+    ):
+        raise SqlError(f"min_arity is a number from 1, got {written.sql('risingwave')}", place_of(written))
+    return int(written.name)
+
+
+def _truth(written: exp.Expr | None) -> bool:
+    if written is None:
+        return False
+    if not isinstance(written, exp.Boolean):
+        raise SqlError(f"flatten is TRUE or FALSE, got {written.sql('risingwave')}", place_of(written))
+    return bool(written.this)

@@ -1,0 +1,302 @@
+"""JOIN: which conditions are keys, which belong to one stream alone, and which are left for the combinations.
+
+A table without a window belongs to the stream that an equality ties it to, and is looked up beside
+that stream's source, before streams are joined with each other.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import pyarrow as pa
+from sqlglot import exp
+
+from skerry.catalog import Source
+from skerry.errors import SqlError
+from skerry.lang.sql.declare import identifier
+from skerry.lang.sql.join_scope import JoinScope
+from skerry.lang.sql.reading import place_of
+from skerry.lang.sql.scalar import Scope, condition, scalar
+from skerry.lang.sql.streams import From, read_from
+from skerry.model.arrival import STAMPS
+from skerry.model.types import sql_name
+from skerry.operators.derive import Expression
+from skerry.operators.joins.join import Side
+from skerry.plan.nodes import Join, Lookup, Node, Project, Scan, Select
+
+__all__ = ["JoinBinder", "common_type"]
+
+_MOST_STREAMS = 64
+
+
+@dataclass(frozen=True)
+class _Term:
+    """One end of an equality: an expression over one stream, and the tables looked up beside it."""
+
+    home: int
+    tree: exp.Expr
+    bound: Expression
+
+    @property
+    def name(self) -> tuple[int, str]:
+        return self.home, self.bound.sql
+
+
+class JoinBinder:
+    """Bind FROM and WHERE of a SELECT over several relations. ``scope`` is what its columns may name."""
+
+    def __init__(self, tree: exp.Select, streams: Mapping[str, Source]) -> None:
+        self._tree = tree
+        joins = tree.args.get("joins") or []
+        clause = tree.args.get("from_") or tree.args.get("from")
+        assert clause is not None
+        self._reads = [read_from(table, streams) for table in [clause.this, *(join.this for join in joins)]]
+        self._merged: set[str] = set()
+        conditions = list(self._conditions(joins))
+        self._homes = {place: place for place, read in enumerate(self._reads) if not _is_lookup(read)}
+        self._check_reads()
+        self._everywhere = self._over(range(len(self._reads)))
+        self._ties: dict[int, list[tuple[exp.Expr, exp.Expr]]] = {}
+        conditions = self._tie_tables(conditions)
+        self.scope = self._over(range(len(self._reads)), joined=self.joins_streams)
+        self._own: dict[int, list[exp.Expr]] = {home: [] for home in self._streams}
+        self._rest: list[exp.Expr] = []
+        self._equalities: list[tuple[_Term, _Term, exp.Expr]] = []
+        for part in conditions:
+            self._sort_out(part)
+        self._keys = self._found_keys() if len(self._streams) > 1 else []
+
+    def node(self, columns: Sequence[tuple[str, Expression]], technique: str, limit: int) -> Node:
+        """The relations, what is left to ask of their combinations, and the columns of the answer."""
+        residual = condition(reduce(exp.and_, self._rest), self.scope) if self._rest else None
+        sides = [self._side(home) for home in self._streams] if len(self._streams) > 1 else []
+        node = self._beside(self._streams[0])
+        if sides:
+            node = Join(tuple(node for node, _ in sides), tuple(side for _, side in sides), technique, limit)
+        if residual:
+            node = Select(node, residual, _told(self._rest))
+        return Project(node, tuple(columns))
+
+    @property
+    def joins_streams(self) -> bool:
+        """Whether streams meet, and not only a stream and tables."""
+        return len(self._streams) > 1
+
+    @property
+    def _streams(self) -> list[int]:
+        return [place for place, home in self._homes.items() if place == home]
+
+    def _over(self, places: Sequence[int], *, joined: bool = False) -> JoinScope:
+        """The names of some relations: tables' columns behind the table's name; once joined, behind the stream's."""
+        reads = [self._reads[place] for place in places]
+        prefixes = [f"{read.name}." if _is_lookup(read) else "" for read in reads]
+        if joined:
+            streams = [self._reads[self._homes[place]].name for place in places]
+            prefixes = [f"{stream}.{prefix}" for stream, prefix in zip(streams, prefixes, strict=True)]
+        return JoinScope(reads, prefixes, frozenset(self._merged))
+
+    def _side_scope(self, home: int) -> JoinScope:
+        return self._over([home, *(place for place, of in self._homes.items() if of == home != place)])
+
+    def _check_reads(self) -> None:
+        names = [read.name.lower() for read in self._reads]
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise SqlError(f"two relations are called {twice[0]!r}; name one otherwise with AS", place_of(self._tree))
+        if len(names) > _MOST_STREAMS:
+            raise SqlError(f"a join takes up to {_MOST_STREAMS} relations, got {len(names)}", place_of(self._tree))
+        if not self._streams:
+            raise SqlError("a join needs a stream; these are all tables without a window", place_of(self._tree))
+        for home in self._streams if self.joins_streams else []:
+            self._check_window(self._reads[home])
+
+    def _check_window(self, read: From) -> None:
+        if read.span_us is None and read.last_rows is None:
+            told = f"SLIDING({read.source.name}, {read.time or 'time'}, INTERVAL '1' MINUTE)"
+            raise SqlError(f"a stream is joined over a window: {told} AS {read.name}", place_of(self._tree))
+        if read.time is None:
+            told = f"stream {read.source.name!r} needs a time to be joined: declare WATERMARK FOR"
+            raise SqlError(told, place_of(self._tree))
+
+    def _conditions(self, joins: Sequence[exp.Join]) -> Iterator[exp.Expr]:
+        """All that must hold, part by part."""
+        for place, join in enumerate(joins, 1):
+            kind = " ".join(str(join.args.get(part) or "") for part in ("method", "side", "kind")).split()
+            if kind not in ([], ["INNER"], ["CROSS"]):
+                raise SqlError(f"{' '.join(kind)} JOIN is not available; write JOIN", place_of(join))
+            yield from _conjuncts(join.args.get("on"))
+            for column in join.args.get("using") or []:
+                yield self._using(place, column)
+        where = self._tree.args.get("where")
+        yield from _conjuncts(where.this if where else None)
+
+    def _using(self, place: int, column: exp.Expr) -> exp.Expr:
+        name = identifier(column)
+        earlier = next((read for read in self._reads[:place] if name in read.source.schema.names), None)
+        if earlier is None or name not in self._reads[place].source.schema.names:
+            raise SqlError(f"USING ({name}) needs the column on both sides", place_of(column))
+        self._merged.add(name)
+        mine, other = (exp.column(name, read.name, quoted=True) for read in (earlier, self._reads[place]))
+        return exp.EQ(this=mine, expression=other)
+
+    def _tie_tables(self, conditions: Sequence[exp.Expr]) -> list[exp.Expr]:
+        """Find the stream each table is looked up beside; give the conditions that are left."""
+        left = list(conditions)
+        waiting = [place for place, read in enumerate(self._reads) if _is_lookup(read)]
+        while waiting:
+            found = next(((table, tie) for table in waiting for part in left if (tie := self._tie(table, part))), None)
+            if found is None:
+                told = f"table {self._reads[waiting[0]].name!r} needs a column that equals one of a stream"
+                raise SqlError(told, place_of(self._tree))
+            table, (home, _, _) = found
+            ties = [(part, tie) for part in left if (tie := self._tie(table, part)) and tie[0] == home]
+            self._ties[table] = [(mine, other) for _, (_, mine, other) in ties]
+            self._homes[table] = home
+            waiting.remove(table)
+            left = [part for part in left if not any(part is tied for tied, _ in ties)]
+        return left
+
+    def _tie(self, table: int, part: exp.Expr) -> tuple[int, exp.Expr, exp.Expr] | None:
+        """The stream that an equality ties a table to, the stream's end of it, and the table's."""
+        if not isinstance(part, exp.EQ):
+            return None
+        for mine, other in ((part.left, part.right), (part.right, part.left)):
+            homes = {self._homes.get(place) for place in self._everywhere.owners(mine)}
+            if self._everywhere.owners(other) == {table} and len(homes) == 1 and None not in homes:
+                (home,) = homes
+                assert home is not None
+                return home, mine, other
+        return None
+
+    def _home(self, tree: exp.Expr) -> set[int]:
+        return {self._homes[place] for place in self._everywhere.owners(tree)}
+
+    def _sort_out(self, part: exp.Expr) -> None:
+        homes = self._home(part)
+        ends = [self._home(end) for end in (part.left, part.right)] if isinstance(part, exp.EQ) else []
+        if ends and all(len(end) == 1 for end in ends) and ends[0] != ends[1]:
+            assert isinstance(part, exp.EQ)
+            self._equalities.append((self._term(part.left), self._term(part.right), part))
+        elif len(homes) == 1:
+            self._own[homes.pop()].append(part)
+        else:
+            self._rest.append(part)
+
+    def _term(self, tree: exp.Expr) -> _Term:
+        (home,) = self._home(tree)
+        return _Term(home, tree, scalar(tree, self._side_scope(home)))
+
+    def _found_keys(self) -> list[dict[int, Expression]]:
+        """What all streams agree on: for each key, an expression a stream. Other equalities are left for later."""
+        classes: list[dict[tuple[int, str], _Term]] = []
+        for left, right, _ in self._equalities:
+            pair = {term.name: term for term in (left, right)}
+            touched = [found for found in classes if found.keys() & pair.keys()]
+            merged = {name: term for found in [*touched, pair] for name, term in found.items()}
+            classes = [*(found for found in classes if found not in touched), merged]
+        everywhere = [found for found in classes if {home for home, _ in found} == set(self._streams)]
+        if not everywhere:
+            told = "the streams of a join share a key: each must be equal to the others in some column"
+            raise SqlError(f"{told}; streams that meet by different keys need a view each", place_of(self._tree))
+        chosen = [[_first(found, home) for home in self._streams] for found in everywhere]
+        implied = [{term.name for term in terms} for terms in chosen]
+        for left, right, part in self._equalities:
+            if not any({left.name, right.name} <= known for known in implied):
+                self._rest.append(part)
+        return [self._alike(terms) for terms in chosen]
+
+    def _alike(self, terms: Sequence[_Term]) -> dict[int, Expression]:
+        """Keys brought to one type."""
+        scopes = [self._side_scope(term.home) for term in terms]
+        bound = _in_common_type([term.tree for term in terms], scopes, self._tree)
+        return {term.home: expression for term, expression in zip(terms, bound, strict=True)}
+
+    def _beside(self, home: int) -> Node:
+        """What runs beside a stream's source: its own conditions, and its tables."""
+        read = self._reads[home]
+        node: Node = Scan(read.source)
+        first = [part for part in self._own[home] if self._everywhere.owners(part) <= {home}]
+        later = [part for part in self._own[home] if part not in first]
+        if first:
+            node = Select(node, condition(reduce(exp.and_, first), read.scope), _told(first))
+        scope = self._side_scope(home)
+        for table, ties in self._ties.items():
+            if self._homes[table] == home:
+                node = self._looked_up(node, table, ties, scope)
+        return Select(node, condition(reduce(exp.and_, later), scope), _told(later)) if later else node
+
+    def _looked_up(self, node: Node, table: int, ties: Sequence[tuple[exp.Expr, exp.Expr]], scope: Scope) -> Node:
+        read = self._reads[table]
+        pairs = []
+        for mine, other in ties:
+            left, right = _in_common_type([mine, other], [scope, read.scope], self._tree)
+            pairs.append((left, right))
+        return Lookup(node, read.source, read.name, tuple(pairs))
+
+    def _side(self, home: int) -> tuple[Node, Side]:
+        read = self._reads[home]
+        node = self._beside(home)
+        assert read.time is not None
+        used = [name for name in node.schema.names if name == read.time or f"{read.name}.{name}" in self.scope.used]
+        columns = {name: Expression.of(name, node.schema.field(name).type) for name in used}
+        keys = []
+        for number, of_streams in enumerate(self._keys):
+            key = of_streams[home]
+            keys.append(key.column or f"#{number}")
+            columns.setdefault(keys[-1], key)
+        if any(other.last_rows for other in self._reads):
+            columns |= {stamp.name: Expression.of(stamp.name, stamp.type) for stamp in STAMPS}
+        projected = Project(node, tuple(columns.items()))
+        return projected, Side(read.name, projected.schema, tuple(keys), read.time, read.span_us, read.last_rows)
+
+
+def common_type(types: Sequence[pa.DataType]) -> pa.DataType | None:
+    """The type in which values of several types are compared, if they can be.
+
+    >>> common_type([pa.int32(), pa.int64()]), common_type([pa.int64(), pa.string()])
+    (DataType(int64), None)
+    """
+    if len(set(types)) == 1:
+        return types[0]
+    if all(pa.types.is_integer(type_) for type_ in types):
+        return pa.int64()
+    if all(pa.types.is_integer(type_) or pa.types.is_floating(type_) for type_ in types):
+        return pa.float64()
+    return None
+
+
+def _in_common_type(trees: Sequence[exp.Expr], scopes: Sequence[Scope], whole: exp.Expr) -> list[Expression]:
+    bound = [scalar(tree, scope) for tree, scope in zip(trees, scopes, strict=True)]
+    wanted = common_type([expression.type for expression in bound])
+    if wanted is None:
+        ends = zip(trees, bound, strict=True)
+        told = " and ".join(f"{tree.sql('risingwave')} ({sql_name(expression.type)})" for tree, expression in ends)
+        raise SqlError(f"{told} cannot be compared; cast one", place_of(trees[0]) or place_of(whole))
+    return [
+        expression if expression.type == wanted else scalar(exp.cast(tree.copy(), sql_name(wanted)), scope)
+        for expression, tree, scope in zip(bound, trees, scopes, strict=True)
+    ]
+
+
+def _is_lookup(read: From) -> bool:
+    """Whether a relation is a table as it is now, and not a stream."""
+    return read.source.is_table and read.span_us is None and read.last_rows is None and read.window is None
+
+
+def _first(found: Mapping[tuple[int, str], _Term], home: int) -> _Term:
+    return next(term for term in found.values() if term.home == home)
+
+
+def _told(parts: Sequence[exp.Expr]) -> str:
+    return " AND ".join(part.sql("risingwave") for part in parts)
+
+
+def _conjuncts(predicate: exp.Expr | None) -> Iterator[exp.Expr]:
+    if predicate is None:
+        return
+    bare = predicate.unnest()
+    if isinstance(bare, exp.And):
+        yield from _conjuncts(bare.left)
+        yield from _conjuncts(bare.right)
+    else:
+        yield bare

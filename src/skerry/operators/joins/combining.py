@@ -1,0 +1,40 @@
+"""Rows of all sides put side by side."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from skerry.model.batch import empty
+from skerry.operators.joins.join import Side
+from skerry.operators.joins.keys import equal_keys, exact
+
+__all__ = ["Combiner"]
+
+
+class Combiner:
+    """Makes answers of the rows that a technique found. ``schema`` is that of the answers."""
+
+    def __init__(self, sides: Sequence[Side]) -> None:
+        self._sides = tuple(sides)
+        fields = [field.with_name(f"{side.name}.{field.name}") for side in self._sides for field in side.schema]
+        self.schema = pa.schema(fields)
+        self.nothing = empty(self.schema)
+        self._exact = exact([self._sides[0].schema.field(key).type for key in self._sides[0].keys])
+
+    def combined(self, taken: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+        """Row i of each side, in one; only if their keys are equal indeed, and not their hashes alone.
+
+        The batches may have columns behind those of their sides, which are left out.
+        """
+        columns = [column for side, rows in zip(self._sides, taken, strict=True) for column in _own(side, rows)]
+        answers = pa.RecordBatch.from_arrays(columns, schema=self.schema)
+        if self._exact or not answers.num_rows:
+            return answers
+        first, *others = (rows.select(side.keys) for side, rows in zip(self._sides, taken, strict=True))
+        same = np.logical_and.reduce([equal_keys(first, other) for other in others])
+        return answers.filter(pa.array(same))
+
+
+def _own(side: Side, rows: pa.RecordBatch) -> list[pa.Array]:
+    return rows.columns[: len(side.schema)]

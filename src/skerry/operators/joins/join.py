@@ -1,0 +1,243 @@
+"""The complete join of any number of streams."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from skerry.errors import OptionError
+from skerry.model.arrival import ARRIVAL, LANE
+from skerry.model.batch import empty, join, pack, unpack
+from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
+from skerry.operators.joins.keys import Bools, equal_keys, exact, key_codes
+from skerry.operators.joins.rows import RowStore
+from skerry.operators.joins.technique import Arrivals, Int64s
+from skerry.operators.joins.techniques import make_technique
+from skerry.operators.operator import Operator, PaneChanges, Panes
+
+__all__ = ["MultiJoin", "Side"]
+
+Places = npt.NDArray[np.intp]
+_Part = tuple[int, pa.RecordBatch]
+"""Rows of one stream."""
+
+_CLOCK, _WAITING = "clock", "waiting"
+_LAST_MOMENT = END_OF_TIME - 1
+"""Times beyond the ends of time count as the ends, so that sums stay within 64 bits and all ends at the end."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One stream of a join. Its tuples are live for ``span_us``, or while they are among its ``last_rows``."""
+
+    name: str
+    """Its alias in the query."""
+    schema: pa.Schema
+    keys: tuple[str, ...]
+    """As many on all sides, and of the same types."""
+    time: str
+    """The column of event time; it has no NULL."""
+    span_us: int | None
+    last_rows: int | None = None
+
+    def __post_init__(self) -> None:
+        """A side has a window of one kind, and not an empty one."""
+        if (self.span_us is None) == (self.last_rows is None):
+            raise OptionError(f"{self.name} needs a window either of time or of rows")
+        if (self.last_rows is not None and self.last_rows < 1) or (self.span_us is not None and self.span_us < 0):
+            raise OptionError(f"the window of {self.name} is empty, got", self.last_rows or self.span_us or 0)
+
+    @property
+    def count(self) -> int:
+        """How many rows are live, or 0 if time says so."""
+        return self.last_rows or 0
+
+    def moments(self, batch: pa.RecordBatch) -> tuple[Int64s, Int64s]:
+        """When each row starts to be live, and the last moment at which it may be."""
+        moments = batch.column(self.time).view(pa.int64()).to_numpy()
+        starts = np.minimum(np.maximum(moments, START_OF_TIME), _LAST_MOMENT)
+        if self.span_us is None:
+            return starts, np.full(starts.size, _LAST_MOMENT)
+        return starts, np.minimum(starts + min(self.span_us, END_OF_TIME), _LAST_MOMENT)
+
+
+class MultiJoin(Operator):
+    """Give every combination of tuples, one a side, that share a key and a moment at which all are live.
+
+    Rows of a step wait for its end and are joined in order of event time, so that lists stay in order
+    by appending. If a side counts rows, they are joined in the order of their arrival stamps, or without
+    those as they came. A row with a NULL or a NaN in its key joins nothing and is not kept, except to be
+    counted. A tuple is forgotten when the watermark has passed its end. Keys that are found by hash are
+    compared again, in full, before an answer is given.
+
+    State is the live rows, a log of chunks a side (``RowStore``), and the batches that wait; the
+    technique is built anew from the rows.
+    """
+
+    def __init__(self, sides: Sequence[Side], technique: str = "snjoin", limit: int = 10_000_000) -> None:
+        self._sides = tuple(sides)
+        fields = [field.with_name(f"{side.name}.{field.name}") for side in self._sides for field in side.schema]
+        self.schema = pa.schema(fields)
+        self._nothing = empty(self.schema)
+        self._exact = exact([self._sides[0].schema.field(key).type for key in self._sides[0].keys])
+        self._counts = np.array([side.count for side in self._sides], np.int64)
+        self._spans = np.array([min(side.span_us or 0, END_OF_TIME) for side in self._sides], np.int64)
+        self._stamped = all(ARRIVAL in side.schema.names for side in self._sides)
+        self._technique = make_technique(technique, [side.count for side in self._sides], limit)
+        self._stores = [RowStore(side.schema) for side in self._sides]
+        self._waiting: list[_Part] = []
+        self._saved_waiting: list[str] = []
+        self._watermark: Micros = START_OF_TIME
+
+    def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
+        """Take rows of one side in."""
+        if batch.num_rows:
+            self._waiting.append((stream, batch))
+        return self._nothing
+
+    def advance(self, watermark: Micros) -> pa.RecordBatch:
+        """Join what has come, and forget what ends before ``watermark``."""
+        answers = self._nothing
+        if self._waiting:
+            parts, self._waiting = self._parts(), []
+            answers = self._gathered(self._technique.arrive(self._stored(parts)))
+        self._watermark = max(self._watermark, watermark)
+        self._forget()
+        return answers
+
+    def changes(self) -> PaneChanges:
+        """The new chunks of all sides, and those no longer needed."""
+        waiting = self._waiting_panes()
+        put, drop = {_CLOCK: self._clock(), **waiting}, [name for name in self._saved_waiting if name not in waiting]
+        self._saved_waiting = list(waiting)
+        for stream, store in enumerate(self._stores):
+            changes = store.changes()
+            put |= {f"{stream}/{name}": blob for name, blob in changes.put.items()}
+            drop += [f"{stream}/{name}" for name in changes.drop]
+        return PaneChanges(put, drop)
+
+    def snapshot(self) -> Panes:
+        """The chunks of all sides."""
+        stores = [store.snapshot() for store in self._stores]
+        panes = {f"{stream}/{name}": blob for stream, store in enumerate(stores) for name, blob in store.items()}
+        return panes | {_CLOCK: self._clock()} | self._waiting_panes()
+
+    def restore(self, panes: Panes) -> None:
+        """Take chunks over, and build the technique from them."""
+        if _CLOCK not in panes:
+            return
+        clock = json.loads(panes[_CLOCK])
+        self._watermark = Micros(clock["watermark"])
+        for stream, (store, next_row) in enumerate(zip(self._stores, clock["next_rows"], strict=True)):
+            mine = {name.split("/")[1]: blob for name, blob in panes.items() if name.startswith(f"{stream}/")}
+            store.restore(mine, next_row)
+        held = [store.held() for store in self._stores]
+        parts = [(stream, batch) for stream, (_, batch) in enumerate(held)]
+        arrivals, kept = self._arrivals(parts, [rows for rows, _ in held])
+        self._technique.load(_taken(arrivals, self._order(arrivals, kept, parts)))
+        self._forget()
+        self._saved_waiting = sorted(name for name in panes if name.startswith(_WAITING))
+        self._waiting = [(int(name.split("/")[2]), unpack(panes[name])) for name in self._saved_waiting]
+
+    def _parts(self) -> Sequence[_Part]:
+        """What waits: a batch a side, or if rows are counted and not stamped, batch by batch as they came."""
+        if self._counts.any() and not self._stamped:
+            return self._waiting
+        sides = [[batch for of, batch in self._waiting if of == stream] for stream in range(len(self._sides))]
+        parts = [(stream, join(batches, batches[0].schema)) for stream, batches in enumerate(sides) if batches]
+        return [(stream, _by_arrival(batch)) for stream, batch in parts] if self._counts.any() else parts
+
+    def _stored(self, parts: Sequence[_Part]) -> Arrivals:
+        """Store rows. Give those that may join in the order in which they are to be joined."""
+        rows = self._numbered(parts)
+        arrivals, kept = self._arrivals(parts, rows)
+        behind = 0
+        for (stream, batch), numbers in zip(parts, rows, strict=True):
+            here = slice(behind, behind := behind + batch.num_rows)
+            count = self._sides[stream].count
+            self._stores[stream].add(batch, numbers + count - 1 if count else arrivals.ends[here], kept[here])
+        return _taken(arrivals, self._order(arrivals, kept, parts))
+
+    def _numbered(self, parts: Sequence[_Part]) -> list[Int64s]:
+        """The numbers that the rows of each part get."""
+        next_rows, rows = [store.next_row for store in self._stores], []
+        for stream, batch in parts:
+            rows.append(np.arange(next_rows[stream], next_rows[stream] + batch.num_rows))
+            next_rows[stream] += batch.num_rows
+        return rows
+
+    def _arrivals(self, parts: Sequence[_Part], rows: Sequence[Int64s]) -> tuple[Arrivals, Bools]:
+        """Rows as a technique sees them, one part behind the other, and which of them are to be kept."""
+        sides, sizes = np.array([stream for stream, _ in parts], np.int32), [numbers.size for numbers in rows]
+        streams = np.repeat(sides, sizes)
+        codes = [key_codes([batch.column(key) for key in self._sides[of].keys], batch.num_rows) for of, batch in parts]
+        moments = np.concatenate(
+            [batch.column(self._sides[of].time).view(pa.int64()).to_numpy() for of, batch in parts]
+        )
+        starts = np.minimum(np.maximum(moments, START_OF_TIME), _LAST_MOMENT)
+        ends = np.minimum(starts + np.repeat(self._spans[sides], sizes), _LAST_MOMENT)
+        joinable = np.concatenate([joinable for _, joinable in codes])
+        kept = joinable & (ends >= self._watermark)
+        if self._counts.any():  # what joins nothing is never live, but it counts
+            counted = self._counts[streams] > 0
+            ends, kept = np.where(counted, np.where(joinable, _LAST_MOMENT, starts - 1), ends), kept | counted
+        keys = np.concatenate([keys for keys, _ in codes])
+        return Arrivals(streams, keys, starts, ends, np.concatenate(rows)), kept
+
+    def _order(self, arrivals: Arrivals, kept: Bools, parts: Sequence[_Part]) -> Places:
+        """The places of what is kept; by time, of equal times by side and then as they came."""
+        moments = arrivals.starts
+        if self._counts.any():
+            stamps = [batch.column(ARRIVAL).to_numpy() for _, batch in parts] if self._stamped else [moments * 0]
+            moments = np.concatenate(stamps)
+        order = np.argsort(moments, kind="stable")
+        return order if kept.all() else order[kept[order]]
+
+    def _gathered(self, found: Int64s) -> pa.RecordBatch:
+        """The answers that rows of all sides make."""
+        if not found.size:
+            return self._nothing
+        taken = [store.take(found[:, stream]) for stream, store in enumerate(self._stores)]
+        answers = pa.RecordBatch.from_arrays([column for side in taken for column in side.columns], schema=self.schema)
+        return answers if self._exact else answers.filter(self._verified(taken))
+
+    def _verified(self, taken: Sequence[pa.RecordBatch]) -> pa.Array:
+        """In which answers the keys are equal indeed, and not their hashes alone."""
+        keys = [rows.select(side.keys) for side, rows in zip(self._sides, taken, strict=True)]
+        equal = np.ones(taken[0].num_rows, np.bool_)
+        for others in keys[1:]:
+            equal &= equal_keys(keys[0], others)
+        return pa.array(equal)
+
+    def _forget(self) -> None:
+        self._technique.sweep(self._watermark)
+        for side, store in zip(self._sides, self._stores, strict=True):
+            counted = side.count and self._watermark < END_OF_TIME
+            store.forget(store.next_row - 1 if counted else self._watermark)
+
+    def _waiting_panes(self) -> dict[str, bytes]:
+        return {f"{_WAITING}/{n:06}/{stream}": pack(batch) for n, (stream, batch) in enumerate(self._waiting)}
+
+    def _clock(self) -> bytes:
+        """The watermark, and the next row of each side."""
+        next_rows = [store.next_row for store in self._stores]
+        return json.dumps({"watermark": self._watermark, "next_rows": next_rows}).encode()
+
+
+def _by_arrival(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The rows of one side in the order of their stamps."""
+    return batch.take(pa.array(np.lexsort((batch.column(LANE).to_numpy(), batch.column(ARRIVAL).to_numpy()))))
+
+
+def _taken(arrivals: Arrivals, places: Places) -> Arrivals:
+    """The arrivals at some places, in that order. Places are in range: clipping is the fastest way to say so."""
+    return Arrivals(
+        arrivals.streams.take(places, mode="clip"),
+        arrivals.keys.take(places, mode="clip"),
+        arrivals.starts.take(places, mode="clip"),
+        arrivals.ends.take(places, mode="clip"),
+        arrivals.rows.take(places, mode="clip"),
+    )

@@ -1,0 +1,103 @@
+"""Where tuples go that do not fit into memory."""
+
+import shutil
+import weakref
+from abc import ABC, abstractmethod
+from pathlib import Path
+
+from skerry.errors import LimitError, RunError
+
+__all__ = ["FolderSpill", "MemorySpill", "SpillStore"]
+
+
+class SpillStore(ABC):
+    """Blobs by name, written once and read any number of times. They need not outlive the process."""
+
+    bytes_written: int = 0
+    """By all ``put`` so far."""
+
+    @abstractmethod
+    def put(self, name: str, blob: bytes) -> None:
+        """Keep a blob. Raises ``LimitError`` if there is no room for it."""
+
+    @abstractmethod
+    def get(self, name: str) -> bytes:
+        """The blob of a name."""
+
+    @abstractmethod
+    def drop(self, name: str) -> None:
+        """Let go of a blob."""
+
+
+class MemorySpill(SpillStore):
+    """Blobs that stay where they are: for tests, and for those who have more memory elsewhere.
+
+    >>> spill = MemorySpill()
+    >>> spill.put("a", b"123")
+    >>> spill.get("a"), spill.bytes_written
+    (b'123', 3)
+    """
+
+    def __init__(self) -> None:
+        self.blobs: dict[str, bytes] = {}
+
+    def put(self, name: str, blob: bytes) -> None:
+        """Keep a blob."""
+        self.blobs[name] = blob
+        self.bytes_written += len(blob)
+
+    def get(self, name: str) -> bytes:
+        """The blob of a name."""
+        return self.blobs[name]
+
+    def drop(self, name: str) -> None:
+        """Let go of a blob."""
+        del self.blobs[name]
+
+
+class FolderSpill(SpillStore):
+    """A file a blob, in a folder that is this store's alone: no other may be made with the same ``place``.
+
+    The folder is made when the first blob comes, and is gone when the last is dropped, when the store
+    is no longer used, or when the process ends in an orderly way.
+
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "join"
+    >>> spill = FolderSpill(place)
+    >>> spill.put("a", b"123")
+    >>> spill.get("a"), place.exists()
+    (b'123', True)
+    >>> spill.drop("a")
+    >>> place.exists()
+    False
+    """
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+        self._names: set[str] = set()
+        weakref.finalize(self, shutil.rmtree, place, ignore_errors=True)
+
+    def put(self, name: str, blob: bytes) -> None:
+        """Write a file."""
+        try:
+            self._place.mkdir(parents=True, exist_ok=True)
+            self._names.add(name)
+            (self._place / name).write_bytes(blob)
+        except OSError as error:
+            raise LimitError(f"cannot spill to {self._place}:", error.strerror or error) from error
+        self.bytes_written += len(blob)
+
+    def get(self, name: str) -> bytes:
+        """Read a file."""
+        try:
+            return (self._place / name).read_bytes()
+        except OSError as error:
+            told = f"what was spilled to {self._place / name} cannot be read again:"
+            raise RunError(told, error.strerror or error) from error
+
+    def drop(self, name: str) -> None:
+        """Delete a file, and with the last the folder. What somebody else has deleted is gone all the same."""
+        (self._place / name).unlink(missing_ok=True)
+        self._names.discard(name)
+        if not self._names:
+            shutil.rmtree(self._place, ignore_errors=True)

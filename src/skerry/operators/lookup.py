@@ -1,0 +1,58 @@
+"""A stream beside a table: the stream drives, the table is asked."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from skerry.model.batch import empty
+from skerry.operators.derive import Derive, Expression
+from skerry.operators.joins.keys import equal_keys, exact, key_codes
+from skerry.operators.operator import Operator
+
+__all__ = ["Lookup"]
+
+
+class Lookup(Operator):
+    """Each row with every row of a table that has equal keys, the table's columns behind its name.
+
+    The table is indexed once, by sorted codes of its keys; a row that finds nothing is dropped, and NULL
+    finds nothing. Stateless: another version of the table is another operator.
+
+    >>> table = pa.record_batch({"id": [1, 1], "road": ["E6", "E18"]})
+    >>> key = Expression.of("id", pa.int64())
+    >>> lookup = Lookup(pa.schema({"id": pa.int64()}), "t", table, [(key, key)])
+    >>> lookup.transition(pa.record_batch({"id": [1, 2]})).to_pydict()
+    {'id': [1, 1], 't.id': [1, 1], 't.road': ['E6', 'E18']}
+    """
+
+    def __init__(
+        self, schema: pa.Schema, name: str, table: pa.RecordBatch, keys: Sequence[tuple[Expression, Expression]]
+    ) -> None:
+        self.schema = pa.schema([*schema, *(field.with_name(f"{name}.{field.name}") for field in table.schema)])
+        self._of_row = Derive([(f"{place}", mine) for place, (mine, _) in enumerate(keys)])
+        of_table = Derive([(f"{place}", other) for place, (_, other) in enumerate(keys)])
+        self._verifies = not exact(of_table.schema.types)
+        self._keys = of_table.transition(table)
+        codes, joinable = key_codes(self._keys.columns, table.num_rows)
+        known = np.flatnonzero(joinable)
+        self._rows = known[np.argsort(codes[known], kind="stable")]
+        self._codes = codes[self._rows]
+        self._table = table
+
+    def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
+        """Look each row up."""
+        if not batch.num_rows or not self._codes.size:
+            return empty(self.schema)
+        keys = self._of_row.transition(batch)
+        codes, joinable = key_codes(keys.columns, batch.num_rows)
+        first = np.searchsorted(self._codes, codes, side="left")
+        counts = np.where(joinable, np.searchsorted(self._codes, codes, side="right") - first, 0)
+        rows = np.repeat(np.arange(batch.num_rows), counts)
+        within = np.arange(rows.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        found = self._rows[np.repeat(first, counts) + within]
+        if self._verifies:
+            same = equal_keys(keys.take(pa.array(rows)), self._keys.take(pa.array(found)))
+            rows, found = rows[same], found[same]
+        columns = [*batch.take(pa.array(rows)).columns, *self._table.take(pa.array(found)).columns]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)

@@ -1,0 +1,65 @@
+"""Tables that streams are joined with: read whole, and again when they change."""
+
+import hashlib
+import logging
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from skerry.catalog import Source
+from skerry.errors import OptionError, SourceError
+from skerry.model.batch import join
+from skerry.sources.file import FileConnector
+from skerry.sources.source import Split
+
+__all__ = ["Tables"]
+
+_log = logging.getLogger(__name__)
+
+
+class Tables:
+    """The tables of a pipeline, as they are now. A version is a text that changes when a table's files do."""
+
+    def __init__(self, sources: Sequence[Source], base: Path) -> None:
+        self._sources, self._base = {source.name: source for source in sources}, base
+        for source in sources:
+            if source.connector != "file":
+                raise OptionError(f"table {source.name!r} is joined with a stream, so it needs connector 'file'")
+        self._loaded: dict[str, tuple[str, pa.RecordBatch]] = {}
+        for name in self._sources:
+            self._load(name)
+
+    def versions(self) -> dict[str, str]:
+        """The version of each table. One that cannot be read as it is stays what it was, until it can."""
+        for name in self._sources:
+            try:
+                self._load(name)
+            except SourceError as error:
+                _log.warning("table %r is not read again: %s", name, error)
+        return {name: version for name, (version, _) in self._loaded.items()}
+
+    def rows(self, name: str) -> pa.RecordBatch:
+        """All rows of a table, in the version told last."""
+        return self._loaded[name][1]
+
+    def _load(self, name: str) -> None:
+        connector = FileConnector.open(self._sources[name], self._base)
+        version = _version(connector)
+        if name in self._loaded and self._loaded[name][0] == version:
+            return
+        batches = []
+        for lane in connector.lanes():
+            for decoded in connector.read(Split(name, lane.name, 0, lane.count())):
+                if decoded.rejects.num_rows:
+                    letter = decoded.rejects.to_pylist()[0]
+                    raise SourceError(f"table {name!r}: {letter['place']}: {letter['reason']}")
+                batches.append(decoded.readings)
+        self._loaded[name] = (version, join(batches, connector.definition.schema))
+
+
+def _version(connector: FileConnector) -> str:
+    stats = [(file.path, os.stat(file.path)) for file in connector.files]
+    told = [(path, stat.st_size, stat.st_mtime_ns, stat.st_ino) for path, stat in stats]
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]

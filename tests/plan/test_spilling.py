@@ -1,0 +1,63 @@
+from dataclasses import replace
+
+import pytest
+
+from skerry.errors import InputError
+from skerry.model.batch import join
+from skerry.model.time import END_OF_TIME
+from skerry.operators.derive import Expression
+from skerry.operators.joins.join import Side
+from skerry.plan.explain import explain
+from skerry.plan.nodes import Join, Project, ViewPlan
+from skerry.plan.stages import cut_into_stages
+from skerry.testing.laws import rows_of
+from tests.plan.test_nodes import SCAN, SCHEMA
+from tests.plan.test_stages import batch
+
+SIDES = tuple(Side(name, SCHEMA, ("segment",), "ts", 1_000_000) for name in "ab")
+PLAIN = Join((SCAN, SCAN), SIDES)
+
+
+def stages(node):
+    return cut_into_stages(ViewPlan("v", node))
+
+
+def test_folder_and_number_of_rows_go_together():
+    for half in ({"spill_to": "s"}, {"memory_rows": 1}):
+        with pytest.raises(InputError, match="needs a folder and a number of rows"):
+            replace(PLAIN, **half)
+
+
+def test_counted_rows_do_not_spill():
+    sides = (SIDES[0], replace(SIDES[1], span_us=None, last_rows=3))
+    with pytest.raises(InputError, match="LAST_ROWS keeps its rows in memory"):
+        replace(PLAIN, sides=sides, spill_to="s", memory_rows=1)
+
+
+def test_plan_that_spills_gives_what_one_that_does_not_gives(tmp_path):
+    found = []
+    for node in (PLAIN, replace(PLAIN, spill_to=str(tmp_path), memory_rows=1)):
+        operator = stages(node).operate()
+        parts = [operator.transition(batch(20.0, 30.0), 0), operator.transition(batch(40.0), 1)]
+        found.append(rows_of(join([*parts, operator.advance(END_OF_TIME)], operator.schema)))
+    assert found[0] == found[1]
+    assert found[0].total() == 2
+
+
+def test_operators_of_one_view_spill_to_folders_of_their_own(tmp_path):
+    view = stages(replace(PLAIN, spill_to=str(tmp_path / "deep"), memory_rows=1))
+    operators = [view.operate() for _ in range(3)]
+    for operator in operators:
+        operator.transition(batch(20.0, 30.0), 0)
+    names = [folder.name for folder in (tmp_path / "deep").iterdir()]
+    assert len(names) == 3
+    assert all(name.startswith("v-") for name in names)
+    for operator in operators:
+        operator.advance(END_OF_TIME)
+    assert not list((tmp_path / "deep").iterdir())
+
+
+def test_plan_says_where_it_spills():
+    columns = Project(SCAN, tuple((field.name, Expression.of(field.name, field.type)) for field in SCHEMA))
+    told = explain(ViewPlan("v", replace(PLAIN, relations=(columns, columns), spill_to="s", memory_rows=5)))
+    assert ", up to 5 readings a bucket in memory and the others in s" in told
