@@ -1,11 +1,14 @@
-"""W5 (i): a selection and a grouped window average through the Spark pipeline.
+r"""W5 (i): a selection and a grouped window average through the Spark pipeline.
 
 Side by side in one Spark session: Skerry's fused source, Skerry behind Spark's own file source
 (connector ``spark``), the same queries by hand in Structured Streaming, and an identity
 ``mapInArrow``. All read the same Parquet files and write Parquet. A rate is that of the batches after
-the first, which pays for compilation on all sides.
+the first, which pays for compilation on all sides. Rates are medians over repeats: Java goes on compiling
+for some of them.
 
     python benchmarks/pipeline.py --files 48 --rows 1000000 --files-a-batch 16 --json pipeline.json
+    python benchmarks/pipeline.py --files 192 --files-a-batch 64 --repeats 7 \
+        --only "selection, native" "selection, skerry fused"
 """
 
 import argparse
@@ -13,7 +16,7 @@ import json
 import shutil
 import statistics
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import numpy as np
@@ -135,13 +138,19 @@ def fixed_price(spark: SparkSession, rounds: int = 12) -> dict[str, float]:
     return found
 
 
-def measure(bench: Bench, repeats: int) -> dict[str, dict[str, float]]:
-    """All cases, in turns, so that a noisy moment hits them alike; the median of each."""
+def cases_of(bench: Bench, only: Collection[str]) -> dict[str, Callable[[], tuple[float, int]]]:
+    """What there is to measure, by name; of these the ones asked for, or all."""
     cases: dict[str, Callable[[], tuple[float, int]]] = {"identity": bench.identity}
     for query in QUERIES:
         cases[f"{query}, native"] = lambda query=query: bench.native(query)
         cases[f"{query}, skerry fused"] = lambda query=query: bench.fused(query)
         cases[f"{query}, skerry behind spark"] = lambda query=query: bench.behind_spark(query)
+    return {name: case for name, case in cases.items() if not only or name in only}
+
+
+def measure(bench: Bench, repeats: int, only: Collection[str] = ()) -> dict[str, dict[str, float]]:
+    """Cases in turns, so that a noisy moment hits them alike; the median of each."""
+    cases = cases_of(bench, only)
     rates: dict[str, list[float]] = {name: [] for name in cases}
     rows: dict[str, int] = {}
     for _ in range(repeats):
@@ -150,8 +159,9 @@ def measure(bench: Bench, repeats: int) -> dict[str, dict[str, float]]:
             rates[name].append(rate)
             print(f"  {name}: {rate / 1e6:.2f} M rows/s, {rows[name]} answers", flush=True)
     for query in QUERIES:
-        fused, behind = rows[f"{query}, skerry fused"], rows[f"{query}, skerry behind spark"]
-        assert fused == behind, f"{query}: {fused} answers from the fused source, {behind} behind Spark's"
+        # Native Spark leaves the last windows of an average open.
+        given = {name: rows[name] for name in cases if name.startswith(query) and name != "average, native"}
+        assert len(set(given.values())) <= 1, f"answers differ in number: {given}"
     return {name: {"rows_a_second": statistics.median(found), "answers": rows[name]} for name, found in rates.items()}
 
 
@@ -164,16 +174,18 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--compression", default="snappy", help="of the Parquet files: snappy, zstd, none")
     parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--only", nargs="+", default=[], metavar="CASE", help="measure these cases, and no fixed price")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     spark = session(given.master)
     data = Path(tempfile.mkdtemp(prefix="skerry-bench-"))
     try:
         make_files(data, given.files, given.rows, given.compression)
-        found = measure(Bench(spark, data, given.files, given.rows, given.files_a_batch), given.repeats)
+        bench = Bench(spark, data, given.files, given.rows, given.files_a_batch)
+        found = measure(bench, given.repeats, given.only)
     finally:
         shutil.rmtree(data)
-    prices = fixed_price(spark)
+    prices = {} if given.only else fixed_price(spark)
     report(found, prices)
     if given.json:
         given.json.write_text(json.dumps({"rates": found, "fixed_price_seconds": prices}, indent=2))
@@ -183,12 +195,14 @@ def report(found: dict[str, dict[str, float]], prices: dict[str, float]) -> None
     """Rates beside what they are measured against."""
     print(f"{'case':40} {'M rows/s':>9} {'of native':>10} {'of identity':>12}")
     for name, told in found.items():
-        native = found.get(f"{name.split(',')[0]}, native", {}).get("rows_a_second")
-        against = f"{told['rows_a_second'] / native:.2f}" if native else "-"
-        identity = told["rows_a_second"] / found["identity"]["rows_a_second"]
-        print(f"{name:40} {told['rows_a_second'] / 1e6:>9.2f} {against:>10} {identity:>12.2f}")
+        against = [_ratio(told, found.get(other)) for other in (f"{name.split(',')[0]}, native", "identity")]
+        print(f"{name:40} {told['rows_a_second'] / 1e6:>9.2f} {against[0]:>10} {against[1]:>12}")
     for name, seconds in prices.items():
         print(f"fixed price of a batch, {name}: {seconds:.2f} s")
+
+
+def _ratio(told: dict[str, float], other: dict[str, float] | None) -> str:
+    return f"{told['rows_a_second'] / other['rows_a_second']:.2f}" if other else "-"
 
 
 if __name__ == "__main__":

@@ -302,3 +302,10 @@ def test_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "v").write_text("a file")
     with pytest.raises(OptionError, match=r"cannot write answers to '.*/v': File exists"):
         opened(tmp_path)
+
+
+@pytest.mark.parametrize("column", [pa.array([-(2**63), 2**63 - 1, None]), pa.array([3, -1], pa.timestamp("us"))])
+def test_whole_numbers_and_times_are_stored_by_their_differences(tmp_path, column):
+    chunk = pq.read_metadata(written(tmp_path, "parquet", column)).row_group(0).column(0)
+    assert "DELTA_BINARY_PACKED" in chunk.encodings
+    assert as_parquet(tmp_path, column).to_pylist() == column.to_pylist()

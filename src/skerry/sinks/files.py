@@ -126,8 +126,16 @@ def _named(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
 
 
 def _write_parquet(place: Path, table: pa.Table) -> None:
-    texts = [field.name for field in table.schema if pa.types.is_string(field.type)]
-    pyarrow.parquet.write_table(_columns_as(_stored, table), place, use_dictionary=texts)  # numbers rarely repeat
+    """Store texts by dictionary, for they repeat, and whole numbers and times by their differences, which are small."""
+    stored = _columns_as(_stored, table)
+    texts = [field.name for field in stored.schema if pa.types.is_string(field.type)]
+    whole = [field.name for field in stored.schema if _is_whole(field.type)]
+    encodings = dict.fromkeys(whole, "DELTA_BINARY_PACKED")
+    pyarrow.parquet.write_table(stored, place, use_dictionary=texts, column_encoding=encodings)
+
+
+def _is_whole(type_: pa.DataType) -> bool:
+    return pa.types.is_integer(type_) or pa.types.is_timestamp(type_)
 
 
 def _write_csv(place: Path, table: pa.Table) -> None:

@@ -7,12 +7,11 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
 
 from pyspark.sql import SparkSession
 
 from skerry.errors import RunError
-from skerry.kernels.warmth import warm
+from skerry.kernels.warmth import warming
 from skerry.spark.home import use_compiled_home
 from skerry.spark.java import find_java
 
@@ -32,7 +31,15 @@ _SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.python.worker.reuse": "true",
     "spark.python.daemon.module": "skerry.spark.daemon",
+    # Over TCP a task takes some 40 ms to reach its Python worker, idle as both may be.
+    "spark.python.unix.domain.socket.enabled": "true",
     "spark.driver.memory": "2g",
+}
+_LOCAL_SETTINGS = {
+    # Spark's usual manager starts some ten processes for each entry of a log on a local disk, to look for links.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
 }
 
 
@@ -51,11 +58,8 @@ def session(master: str, extra: Mapping[str, str] | None = None) -> SparkSession
     for name, value in {**_SETTINGS, **_sized(master), **(extra or {})}.items():
         builder = builder.config(name, value)
     # While the JVM starts there is a core to spare for the kernels.
-    warming = Thread(target=warm)
-    warming.start()
-    with _own_log():
+    with warming(["folds"]), _own_log():
         started = builder.getOrCreate()
-    warming.join()
     atexit.register(_end, started)
     return started
 
@@ -69,7 +73,7 @@ def _end(started: SparkSession) -> None:
 
 
 def _sized(master: str) -> dict[str, str]:
-    """As many shuffle partitions as the master has cores, for a local one."""
+    """What only a local master is told: as many shuffle partitions as it has cores, and how to keep logs."""
     cores = os.cpu_count() or 1
     inside = master.partition("[")[2].rstrip("]").split(",")
     if master.startswith("local-cluster") and len(inside) == 3:
@@ -78,7 +82,11 @@ def _sized(master: str) -> dict[str, str]:
         cores = int(inside[0])
     elif not master.startswith("local"):
         return {}
-    return {"spark.sql.shuffle.partitions": str(cores), "spark.default.parallelism": str(cores)}
+    return {
+        **_LOCAL_SETTINGS,
+        "spark.sql.shuffle.partitions": str(cores),
+        "spark.default.parallelism": str(cores),
+    }
 
 
 @contextmanager

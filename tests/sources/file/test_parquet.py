@@ -1,11 +1,17 @@
 from datetime import UTC, datetime
+from itertools import pairwise
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from skerry.errors import SourceError
 from skerry.model.time import START_OF_TIME
+from skerry.sources.file import parquet
+from skerry.sources.source import Split
 from tests.sources.file.stored import decoded, opened, readings, reasons
 
 COLUMNS = {"ts": "TIMESTAMP", "speed": "DOUBLE"}
@@ -109,3 +115,46 @@ def test_a_file_without_rows_has_no_units(tmp_path):
         written(tmp_path, ts=pa.array([], pa.timestamp("us")), speed=pa.array([], pa.float64())), COLUMNS
     )
     assert readings(connector) == []
+
+
+def pieces(connector, *cuts):
+    """The row groups one after the other, each cut at some moments."""
+    [lane] = connector.lanes()
+    ends = list(pairwise([None, *sorted(cuts), None]))
+    splits = [Split("s", lane.name, unit, unit + 1, *end) for unit in range(lane.count()) for end in ends]
+    return [piece for split in splits for piece in connector.read(split)]
+
+
+def test_of_a_row_group_that_is_cut_what_arrives_later_is_not_decoded(tmp_path):
+    times = pa.array(range(200_000), pa.timestamp("us"))
+    connector = opened(written(tmp_path, ts=times, speed=np.zeros(200_000), row_group_size=200_000), COLUMNS)
+    [lane] = connector.lanes()
+    assert lane.decode_until(0, 100).readings.num_rows == 1 << 16
+    assert [piece.readings.num_rows for piece in pieces(connector, 99)] == [100, 199_900]
+
+
+@pytest.mark.parametrize("times", [[1, None, 3, 9], [1, 2**62, 3, 9]])
+def test_a_row_group_that_may_hold_dead_letters_is_decoded_whole(tmp_path, times):
+    connector = opened(written(tmp_path, ts=pa.array(times, pa.timestamp("us")), speed=[1.0] * 4), COLUMNS)
+    found = pieces(connector, 0)
+    assert [piece.rejects.num_rows for piece in found] == [1, 0, 0, 0]
+    assert [piece.readings.num_rows for piece in found] == [0, 1, 0, 2]
+
+
+@given(
+    times=st.lists(st.none() | st.integers(-20, 20) | st.just(2**62), min_size=1, max_size=12),
+    cuts=st.sets(st.integers(-25, 25), max_size=3),
+    unit=st.sampled_from(["us", "ns"]),
+    rows=st.integers(1, 5),
+    statistics=st.booleans(),
+)
+def test_pieces_of_row_groups_make_up_the_whole_once(tmp_path_factory, times, cuts, unit, rows, statistics):
+    ticks = pa.array(times, pa.timestamp("us")).cast(pa.timestamp(unit), safe=False)
+    speeds = [float(number) for number in range(len(times))]
+    path = written(tmp_path_factory.mktemp("pieces"), rows, statistics, ts=ticks, speed=speeds)
+    connector = opened(path, COLUMNS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parquet, "_SLICE_ROWS", 2)
+        found = pieces(connector, *cuts)
+    assert [row for piece in found for row in piece.readings.to_pylist()] == readings(connector)
+    assert [letter["reason"] for piece in found for letter in piece.rejects.to_pylist()] == reasons(connector)

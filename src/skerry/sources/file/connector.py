@@ -9,6 +9,7 @@ from pathlib import Path
 from skerry.catalog import Source
 from skerry.errors import SourceError
 from skerry.model.batch import empty
+from skerry.model.time import Micros
 from skerry.sources.arrival import cut
 from skerry.sources.file.csv import CsvLane
 from skerry.sources.file.jsonl import JsonLane
@@ -78,9 +79,9 @@ class FileConnector(Connector):
             raise SourceError(f"unknown lane {split.lane!r} of {self.definition.name}; it has {len(self.files)} files")
         lane = self._lane(self._by_path[split.lane])
         for unit in range(split.start, split.stop):
-            decoded = lane.decode(unit)
             after = split.after if unit == split.start else None
             until = split.until if unit == split.stop - 1 else None
+            decoded = _decoded(lane, unit, until)
             readings = cut(decoded.readings, self.definition.event_time, after, until)
             yield Decoded(readings, decoded.rejects if after is None else empty(REJECTS))
 
@@ -90,6 +91,13 @@ class FileConnector(Connector):
 
     def _lane(self, file: StoredFile) -> FileLane:
         return _FORMATS[_suffix(file.path)](file, self.definition, self.options, self.block_bytes)
+
+
+def _decoded(lane: FileLane, unit: int, until: Micros | None) -> Decoded:
+    """Decode a unit, or where the format lets one stop, as much of it as arrives until a moment."""
+    if until is not None and isinstance(lane, ParquetLane):
+        return lane.decode_until(unit, until)
+    return lane.decode(unit)
 
 
 def _matching(pattern: str, base: Path) -> list[str]:

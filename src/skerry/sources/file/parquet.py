@@ -3,23 +3,31 @@
 import json
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from skerry.catalog import Source
 from skerry.errors import SourceError
-from skerry.model.batch import empty, join
+from skerry.model.batch import as_batch, empty, join
 from skerry.model.time import START_OF_TIME, Micros
-from skerry.model.types import sql_name
+from skerry.model.types import TIMESTAMP, sql_name
 from skerry.sources.file.casts import can_cast
-from skerry.sources.file.conform import Rows, conform
+from skerry.sources.file.conform import EARLIEST, LATEST, Conformed, Rows, conform
 from skerry.sources.file.lane import FileLane, StoredFile, find_columns, readable
 from skerry.sources.file.letters import dead_letters, shown
 from skerry.sources.file.options import FileOptions
 from skerry.sources.source import REJECTS, Decoded
 
 __all__ = ["ParquetLane"]
+
+_READ_BYTES = 1 << 20
+"""How much of a column is read ahead: all of it would be as much memory again."""
+
+_SLICE_ROWS = 1 << 16
+"""In what steps a row group is read that is not needed whole."""
 
 _NANOS_A_TICK = {"milliseconds": 1_000_000, "microseconds": 1_000, "nanoseconds": 1}
 
@@ -49,11 +57,40 @@ class ParquetLane(FileLane):
 
     def decode(self, unit: int) -> Decoded:
         """Read a row group."""
-        schema = self._definition.schema
-        stored = self._read(unit, schema.names)
-        found = conform(stored, schema, self._definition.event_time)
+        stored = self._read(unit, self._definition.schema.names)
+        found = self._conformed(stored)
         rejects = self._rejected(unit, stored, found.misfits, found.reasons) if found.reasons else empty(REJECTS)
         return Decoded(found.readings, rejects)
+
+    def decode_until(self, unit: int, moment: Micros) -> Decoded:
+        """Read a row group at least as far as its readings arrive until a moment, and not much farther.
+
+        Dead letters come with the first piece of a unit: where the footer leaves it open whether there are
+        any, the whole of it is read.
+        """
+        schema, event_time = self._definition.schema, self._definition.event_time
+        if event_time is None or not all(self._fits(unit, name) for name in schema.names):
+            return self.decode(unit)
+        names = [self._columns[name] for name in schema.names]
+        slices: list[pa.RecordBatch] = []
+        with readable(self.name), self._opened() as file:
+            for stored in file.iter_batches(_SLICE_ROWS, row_groups=[unit], columns=names, use_threads=False):
+                slices.append(self._conformed(stored.select(names)).readings)
+                if pc.any(pc.greater(slices[-1].column(event_time), pa.scalar(moment, TIMESTAMP))).as_py():
+                    break
+        return Decoded(join(slices, schema), empty(REJECTS))
+
+    def _conformed(self, stored: pa.RecordBatch) -> Conformed:
+        return conform(stored, self._definition.schema, self._definition.event_time)
+
+    def _fits(self, unit: int, name: str) -> bool:
+        """Whether the footer shows that a column makes no row of a row group a misfit."""
+        if self._definition.schema.field(name).type != TIMESTAMP:
+            return self._types[name] == self._definition.schema.field(name).type
+        ends = self._by_statistics(unit, name)
+        if ends is None or ends[0] < EARLIEST or ends[1] > LATEST:
+            return False
+        return name != self._definition.event_time or self._statistics(unit, name).null_count == 0
 
     def _rejected(self, unit: int, stored: pa.RecordBatch, misfits: Rows, reasons: Sequence[str]) -> pa.RecordBatch:
         """Write the rows that do not fit as JSON, with their numbers in the file, from 1."""
@@ -66,26 +103,32 @@ class ParquetLane(FileLane):
     def _read(self, unit: int, names: Sequence[str]) -> pa.RecordBatch:
         """Read columns of a row group, by their declared names."""
         stored = [self._columns[name] for name in names]
-        with readable(self.name), pq.ParquetFile(self.name, metadata=self._footer) as file:
-            table = file.read_row_group(unit, columns=stored)
-        declared = pa.table([table.column(name) for name in stored], list(names))
-        return join(declared.to_batches(), declared.schema)
+        with readable(self.name), self._opened() as file:
+            # In a Spark task Arrow has one core, and handing work to one thread costs more than it brings.
+            table = file.read_row_group(unit, columns=stored, use_threads=pa.cpu_count() > 1)
+        return as_batch(table.select(stored).rename_columns(list(names)))
+
+    def _opened(self) -> pq.ParquetFile:
+        return pq.ParquetFile(self.name, metadata=self._footer, pre_buffer=False, buffer_size=_READ_BYTES)
 
     def _ends(self, unit: int) -> tuple[Micros, Micros]:
         if unit not in self._seen:
-            self._seen[unit] = self._by_statistics(unit) or self._by_reading(unit)
+            self._seen[unit] = self._by_statistics(unit, str(self._definition.event_time)) or self._by_reading(unit)
         return self._seen[unit]
 
-    def _by_statistics(self, unit: int) -> tuple[Micros, Micros] | None:
-        """Take the extremes of the event time from the footer, if it holds them and it is a time there."""
-        found = self._footer.row_group(unit).column(self._event_time_leaf).statistics
-        kind = json.loads(self._footer.schema.column(self._event_time_leaf).logical_type.to_json())
+    def _by_statistics(self, unit: int, name: str) -> tuple[Micros, Micros] | None:
+        """Take the extremes of a column of times from the footer, if it holds them and they are times there."""
+        found = self._statistics(unit, name)
+        kind = json.loads(self._footer.schema.column(self._leaves[name]).logical_type.to_json())
         if kind["Type"] != "Timestamp" or found is None or not found.has_min_max:
             return None
         first, last = (
             int(tick or 0) * _NANOS_A_TICK[kind["timeUnit"]] // 1_000 for tick in (found.min_raw, found.max_raw)
         )
         return Micros(first), Micros(last)
+
+    def _statistics(self, unit: int, name: str) -> Any:
+        return self._footer.row_group(unit).column(self._leaves[name]).statistics
 
     def _by_reading(self, unit: int) -> tuple[Micros, Micros]:
         """Find the extremes of the event time in its column."""
@@ -111,7 +154,13 @@ class ParquetLane(FileLane):
         return {name: stored.names[place] for name, place in zip(schema.names, places, strict=True)}
 
     @cached_property
-    def _event_time_leaf(self) -> int:
-        """The event time's place among all columns of the file, nested ones counted."""
-        name = self._columns[str(self._definition.event_time)]
-        return [self._footer.schema.column(leaf).path for leaf in range(self._footer.num_columns)].index(name)
+    def _types(self) -> dict[str, pa.DataType]:
+        """The types the declared columns have in the file."""
+        stored = self._footer.schema.to_arrow_schema()
+        return {name: stored.field(place).type for name, place in self._columns.items()}
+
+    @cached_property
+    def _leaves(self) -> dict[str, int]:
+        """The places of the declared columns among all of the file, nested ones counted."""
+        paths = [self._footer.schema.column(leaf).path for leaf in range(self._footer.num_columns)]
+        return {name: paths.index(place) for name, place in self._columns.items()}
