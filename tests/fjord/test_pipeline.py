@@ -22,6 +22,7 @@ outcomes = st.builds(
     st.dictionaries(names, st.sampled_from(["too many", "too much"])),
     st.dictionaries(names, st.dictionaries(names, counts)),
     st.dictionaries(names, st.dictionaries(names, counts)),
+    st.dictionaries(names, st.dictionaries(names, counts)),
     counts,
 )
 

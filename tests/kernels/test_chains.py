@@ -10,7 +10,6 @@ from skerry.kernels.chains import (
     drop_ended,
     empty_chains,
     entries,
-    hash_of,
     insert_all,
     laid_out,
     make_room,
@@ -20,6 +19,7 @@ from skerry.kernels.chains import (
     with_tables,
     withdraw,
 )
+from skerry.kernels.hash import hash_of
 from tests.kernels.columns import any_integer
 from tests.kernels.tuples import any_moment, arrivals, columns, hashed, packed
 from tests.oracles import rivals

@@ -27,5 +27,7 @@ def told(outcome: Outcome, runtime: str, seconds: float, out: Path | None) -> st
     for view, buckets in sorted(outcome.loads.items()):
         skew = Load(buckets, outcome.hot_keys.get(view, {})).told()
         lines += [f"  {view}: {skew}"] if skew else []
+    for view, figures in sorted(outcome.figures.items()):
+        lines += [f"  {view}: {name.replace('_', ' ')} {count:,}" for name, count in figures.items()]
     lines += [f"  {view}: stopped, {why}" for view, why in sorted(outcome.failures.items())]
     return "\n".join(lines + ([f"answers are in {out}"] if out else []))

@@ -15,7 +15,7 @@ from skerry.proxies.gate import Tally
 from skerry.sources.arrival import Stamp
 from skerry.sources.source import REJECTS, Connector, Split
 
-__all__ = ["Outcome", "Pipeline", "dead_letters", "never"]
+__all__ = ["Outcome", "Pipeline", "dead_letters", "never", "since"]
 
 _DEAD_LETTERS = "dead_letters"
 
@@ -116,6 +116,8 @@ class Outcome:
     """How many rows each bucket of a view took."""
     hot_keys: dict[str, dict[str, int]] = field(default_factory=dict)
     """About how many rows of a view have keys that many have."""
+    figures: dict[str, dict[str, int]] = field(default_factory=dict)
+    """What else a view's operators have counted."""
     batches: int = 0
 
     @classmethod
@@ -135,8 +137,19 @@ class Outcome:
             later.failures | self.failures,
             _added_within(self.loads, later.loads),
             _added_within(self.hot_keys, later.hot_keys),
+            _added_within(self.figures, later.figures),
             self.batches + later.batches,
         )
+
+
+def since(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
+    """By how much figures have grown; those that have not are left out.
+
+    >>> since({"rows": 3}, {"rows": 5, "bytes": 0})
+    {'rows': 2}
+    """
+    grown = {name: count - before.get(name, 0) for name, count in now.items()}
+    return {name: count for name, count in grown.items() if count}
 
 
 def _added(one: Mapping[str, Count], other: Mapping[str, Count], nothing: Count) -> dict[str, Count]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from skerry.catalog import Source
-from skerry.fjord.pipeline import Outcome, Pipeline, dead_letters, never
+from skerry.fjord.pipeline import Outcome, Pipeline, dead_letters, never, since
 from skerry.fjord.queue import Queue, Rows, Tick
 from skerry.fjord.scheduler import Module, RoundRobin
 from skerry.model.batch import join
@@ -31,6 +31,7 @@ class _Flow:
     def __init__(self, view: Stages, tables: Mapping[str, pa.RecordBatch]) -> None:
         self.view = view
         self.outbox = Queue()
+        self._figures: dict[str, int] = {}
         self._meeting = Queue() if view.stateful else self.outbox
         self._inboxes = [Queue() for _ in view.feeds]
         self.modules = [
@@ -55,6 +56,14 @@ class _Flow:
         if self.view.stateful:
             marks = [watermark(feed.source, newest[feed.source.name]) for feed in self.view.clocks]
             self._meeting.put(Tick(min(marks)))
+
+    def grown(self) -> dict[str, int]:
+        """What its operators have counted since they were asked last."""
+        if not self.view.stateful:
+            return {}
+        now = dict(self.modules[-1].operator.figures())
+        grown, self._figures = since(self._figures, now), now
+        return grown
 
     @property
     def failure(self) -> str | None:
@@ -112,7 +121,8 @@ class FjordRun:
             answers = self._answers()
             counts = {output: rows.num_rows for output, rows in answers.items()}
             failures = {flow.view.name: flow.failure for flow in self._flows if flow.failure}
-            yield replace(outcome, answers=counts, failures=failures), answers
+            figures = {flow.view.name: grown for flow in self._flows if (grown := flow.grown())}
+            yield replace(outcome, answers=counts, failures=failures, figures=figures), answers
 
     def _contents(self) -> dict[str, pa.RecordBatch]:
         return {name: self._tables.rows(name) for name in self._versions}

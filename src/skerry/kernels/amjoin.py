@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
-from skerry.kernels.chains import ENTRIES, Chains, hash_of, power_of_two
+from skerry.kernels.chains import ENTRIES, Chains, power_of_two
+from skerry.kernels.hash import hash_of
 
 __all__ = ["Vectors", "absences", "is_missing", "no_vectors", "note"]
 

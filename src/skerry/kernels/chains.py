@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
+from skerry.kernels.hash import hash_of
 
 __all__ = [
     "CROWDED",
@@ -33,7 +34,6 @@ __all__ = [
     "empty_chains",
     "entries",
     "has_room",
-    "hash_of",
     "insert_all",
     "is_worth_sweeping",
     "laid_out",
@@ -207,14 +207,6 @@ def _with_buckets(chains: Chains, count: int) -> Chains:
         chains = chains._replace(heads=_resized(chains.heads, 2 * (used + count)))
     chains.heads[used : used + count] = -1
     return chains
-
-
-@kernel
-def hash_of(key):
-    """Scramble a key; not as the hash that spreads keys over partitions does, lest those of one share their bits."""
-    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
-    return mixed ^ (mixed >> np.uint64(32))
 
 
 @kernel

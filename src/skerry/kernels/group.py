@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
+from skerry.kernels.hash import hash_of
 
 __all__ = ["Groups", "group"]
 
@@ -73,8 +74,7 @@ def _by_hash(codes):
     mask = np.uint64(size - 1)
     for row in range(codes.size):
         code = codes[row]
-        mixed = np.uint64(code) * np.uint64(0x9E3779B97F4A7C15)
-        slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & mask)
+        slot = np.int64(hash_of(code) & mask)
         while table[slot] >= 0 and codes[first[table[slot]]] != code:
             slot = (slot + 1) & np.int64(mask)
         if table[slot] < 0:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
 
-__all__ = ["hash_bytes", "hash_integers", "mix"]
+__all__ = ["hash_bytes", "hash_integers", "hash_of", "mix"]
 
 UInt64s = npt.NDArray[np.uint64]
 
@@ -48,3 +48,11 @@ def _fnv(offsets, data):
             bits = (bits ^ np.uint64(data[place])) * np.uint64(0x100000001B3)
         hashes[row] = bits ^ (bits >> np.uint64(29))
     return hashes
+
+
+@kernel
+def hash_of(key):
+    """Scramble a key for a table in memory; not as buckets are hashed, lest the keys of one share their bits."""
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+    return mixed ^ (mixed >> np.uint64(32))

@@ -23,12 +23,12 @@ from skerry.kernels.chains import (
     chain,
     empty_chains,
     has_room,
-    hash_of,
     make_room,
     seek,
 )
+from skerry.kernels.hash import hash_of
 
-__all__ = ["Probing", "mjoin", "wide"]
+__all__ = ["Probing", "lengthened", "mjoin"]
 
 Int64s = npt.NDArray[np.int64]
 
@@ -54,14 +54,11 @@ class Probing:
     """A table's selectivity: how many of its last probes found a match."""
     vectors: Vectors
     """Of an AMJoin, what is missing where."""
-    partials: Records
-    """Room for the results of one tuple."""
 
     @classmethod
     def of(cls, stream_count: int, vectors: Vectors) -> "Probing":
         """Without tuples, and nothing measured."""
-        chains, order = empty_chains(stream_count), np.arange(stream_count)
-        return cls(chains, order, np.zeros(stream_count), vectors, np.empty(_FEW, _PARTIAL))
+        return cls(empty_chains(stream_count), np.arange(stream_count), np.zeros(stream_count), vectors)
 
 
 def mjoin(state: Probing, batch: Records, limit: int) -> Int64s:
@@ -70,23 +67,25 @@ def mjoin(state: Probing, batch: Records, limit: int) -> Int64s:
     Raises ``LimitError`` at more than ``limit`` combinations, or partial results of one tuple and level.
     """
     blocks, row = [np.empty((0, state.order.size), np.int64)], 0
+    probing, partials = (state.order, state.rates, state.vectors), np.empty(_FEW, _PARTIAL)
     while row < batch.size:
-        row, begin, stop, block = _run(
-            *state.chains, state.order, state.rates, state.vectors, state.partials, batch, row, limit
-        )
+        row, begin, stop, block = _run(*state.chains, *probing, partials, batch, row, limit)
         blocks.append(block)
         given = max(sum(map(len, blocks)), stop - begin)
         if given > limit:
             raise LimitError("a join gives at least", given, "combinations at once, the limit is", limit)
-        if stop > state.partials.size:
-            state.partials = np.empty(2 * stop, _PARTIAL)
+        if stop > partials.size:
+            partials = np.empty(2 * stop, _PARTIAL)
         state.chains = make_room(state.chains)
     return np.concatenate(blocks)
 
 
 @kernel
 def _run(pool, heads, tables, counters, order, rates, vectors, partials, batch, row, limit):
-    """Take tuples from a row on, while there is room: the row reached, the last partial results, the answers."""
+    """Take tuples from a row on, while there is room: the row reached, the last partial results, the answers.
+
+    ``partials`` is room for the results of one tuple, level behind level; they are counted beyond it.
+    """
     answers = np.empty((_FEW, order.size), np.int64)
     count, begin, stop = 0, 0, 0
     while row < batch.size and stop <= partials.size and has_room(pool, counters) and max(count, stop - begin) <= limit:
@@ -113,7 +112,7 @@ def _run(pool, heads, tables, counters, order, rates, vectors, partials, batch, 
             pool[counters[ENTRIES]] = batch[row]
             chain(pool, heads, tables, counters, hashed)
             if stop > begin:
-                answers = wide(answers, count + stop - begin)
+                answers = lengthened(answers, count + stop - begin)
                 count = _answer(pool, partials, begin, stop, answers, count)
             row += 1
     return row, begin, stop, answers[:count]
@@ -156,7 +155,7 @@ def _sort(order, rates):
 
 
 @kernel
-def wide(answers, count):
+def lengthened(answers, count):
     """The same answers, with room for ``count``."""
     if count > answers.shape[0]:
         more = np.empty((2 * count, answers.shape[1]), np.int64)

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
+from skerry.kernels.hash import hash_of
 
 __all__ = [
     "END",
@@ -152,8 +153,7 @@ def _is_live(entries, streams, entry):
 
 @kernel
 def _partition(partitions, key):
-    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(partitions.size - 1))
+    return np.int64(hash_of(key) & np.uint64(partitions.size - 1))
 
 
 @kernel

@@ -27,12 +27,12 @@ from skerry.kernels.chains import (
     chain,
     drop_ended,
     has_room,
-    hash_of,
     is_worth_sweeping,
     laid_out,
     make_room,
     seek,
 )
+from skerry.kernels.hash import hash_of
 
 __all__ = ["Lists", "climb_levels", "probe_tables", "swept_occurrences", "walk_occurrences"]
 

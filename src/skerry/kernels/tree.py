@@ -29,12 +29,12 @@ from skerry.kernels.chains import (
     chain,
     empty_chains,
     has_room,
-    hash_of,
     make_room,
     seek,
     withdraw,
 )
-from skerry.kernels.mjoin import wide
+from skerry.kernels.hash import hash_of
+from skerry.kernels.mjoin import lengthened
 
 __all__ = ["Tree", "climb"]
 
@@ -106,7 +106,7 @@ def _run(pool, heads, tables, counters, streams, partitions, batch, row, limit, 
         else:
             row += 1
             if levels == streams and begin < counters[ENTRIES]:
-                answers = wide(answers, count + counters[ENTRIES] - begin)
+                answers = lengthened(answers, count + counters[ENTRIES] - begin)
                 count = _answer(pool, begin, counters[ENTRIES], answers, count)
                 withdraw(pool, heads, tables, counters, begin)
     return row, answers[:count]

@@ -1,4 +1,8 @@
-"""Compile all kernels ahead of use, so that Spark's workers find the machine code on disk."""
+"""Compile kernels ahead of use, so that Spark's workers find the machine code on disk."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from threading import Thread
 
 import numpy as np
 
@@ -20,11 +24,31 @@ from skerry.kernels.panes import pane_numbers
 from skerry.kernels.snjoin import OccurrenceTable, Tuples
 from skerry.kernels.tree import Tree, climb
 
-__all__ = ["warm"]
+__all__ = ["KINDS", "warm", "warming"]
 
 
-def warm() -> None:
-    """Call every kernel once with each kind of array it meets. Costs seconds the first time, then nothing."""
+def warm(kinds: Iterable[str] | None = None) -> None:
+    """Call every kernel of some kinds, or of all, once with each kind of array it meets.
+
+    Costs seconds a kind the first time, then nothing.
+    """
+    for kind in KINDS if kinds is None else kinds:
+        KINDS[kind]()
+
+
+@contextmanager
+def warming(kinds: Iterable[str]) -> Iterator[None]:
+    """Warm kernels beside what is done meanwhile."""
+    beside = Thread(target=warm, args=(tuple(kinds),))
+    beside.start()
+    try:
+        yield
+    finally:
+        beside.join()
+
+
+def _warm_folds() -> None:
+    """Those behind aggregates, and what every reading passes."""
     numbers, valid = np.zeros(2, np.int64), np.ones(2, np.bool_)
     doubles = np.ones(2, np.float64)
     for codes in (numbers, np.array([0, 2**60])):
@@ -40,9 +64,6 @@ def warm() -> None:
     hash_bytes(np.zeros(2, np.int64), np.zeros(1, np.uint8))
     late_in_order(numbers, 0, 0)
     pane_numbers(numbers, 1)
-    _warm_gather()
-    _warm_snjoin()
-    _warm_rivals()
 
 
 def _warm_gather() -> None:
@@ -81,3 +102,11 @@ def _warm_rivals() -> None:
     for way in (probe_tables, climb_levels, walk_occurrences):
         chains, _ = way(empty_chains(1), tuples, 100)
     swept_occurrences(chains, 50)
+
+
+KINDS: Mapping[str, Callable[[], None]] = {
+    "folds": _warm_folds,
+    "gather": _warm_gather,
+    "snjoin": _warm_snjoin,
+    "rivals": _warm_rivals,
+}

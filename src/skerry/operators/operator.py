@@ -52,6 +52,10 @@ class Operator(ABC):
         """The whole state. A stateless operator has none."""
         return {}
 
+    def figures(self) -> Mapping[str, int]:
+        """What it has counted since it was made, for the run's account."""
+        return {}
+
 
 class Chain(Operator):
     """Operators behind each other, as one. At most the first may hold state."""
@@ -85,3 +89,7 @@ class Chain(Operator):
     def snapshot(self) -> Panes:
         """That of the first."""
         return self._links[0].snapshot()
+
+    def figures(self) -> Mapping[str, int]:
+        """Those of the first."""
+        return self._links[0].figures()

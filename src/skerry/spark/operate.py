@@ -15,7 +15,7 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from skerry.errors import LimitError
-from skerry.fjord.pipeline import Outcome, Pipeline
+from skerry.fjord.pipeline import Outcome, Pipeline, since
 from skerry.model.batch import empty, join, pack, unpack
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.operators.operator import Operator, PaneChanges
@@ -37,6 +37,13 @@ class _Kept:
     newest: dict[str, int] = field(default_factory=dict)
     version: int = -1
     failure: str | None = None
+    figures: dict[str, int] = field(default_factory=dict)
+
+    def grown(self) -> dict[str, int]:
+        """What the operator has counted since it was asked last."""
+        now = dict(self.operator.figures())
+        grown, self.figures = since(self.figures, now), now
+        return grown
 
 
 _kept: dict[tuple[str, int, int], _Kept] = {}
@@ -62,11 +69,13 @@ class Operate(StatefulProcessor):
         envelopes = sorted(rows, key=lambda row: (row.name, row.task))
         kept, answers = self._worked(group, bucket, envelopes)
         name = self._views[group].name
-        if kept.failure:
-            blob = json.dumps(asdict(Outcome(failures={name: kept.failure}))).encode()
-            yield Row(grp=group, bucket=bucket, task=0, name=TALLY, newest=0, blob=blob)
-        elif answers.num_rows:
-            yield Row(grp=group, bucket=bucket, task=0, name=name, newest=0, blob=pack(answers))
+        grown = kept.grown()
+        if kept.failure or grown:
+            failures = {name: kept.failure} if kept.failure else {}
+            told = Outcome(failures=failures, figures={name: grown} if grown else {})
+            yield _to_deliver(group, bucket, TALLY, json.dumps(asdict(told)).encode())
+        if answers.num_rows:
+            yield _to_deliver(group, bucket, name, pack(answers))
 
     def close(self) -> None:
         """Nothing to let go."""
@@ -112,6 +121,10 @@ class Operate(StatefulProcessor):
             self._panes.updateValue((name,), (blob,))
         for name in changes.drop:
             self._panes.removeKey((name,))
+
+
+def _to_deliver(group: int, bucket: int, name: str, blob: bytes) -> Row:
+    return Row(grp=group, bucket=bucket, task=0, name=name, newest=0, blob=blob)
 
 
 def _answered(view: Stages, kept: _Kept, envelopes: list[Row]) -> pa.RecordBatch:

@@ -17,6 +17,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from skerry import errors
 from skerry.errors import RunError, SkerryError
 from skerry.fjord.pipeline import Outcome, Pipeline, never
+from skerry.kernels.warmth import warming
+from skerry.plan.nodes import Gather, Join
 from skerry.sinks.sink import Sink
 from skerry.sources.tables import Tables
 from skerry.spark.checkpoint import Checkpoint
@@ -43,7 +45,7 @@ class SparkRun:
         self.batch_seconds: list[float] = []
         """How long the last batches took, for those who measure."""
         self._live = pipeline.live or any(is_live(source) for source in pipeline.foreign)
-        with _own_interrupt():
+        with _own_interrupt(), warming(_kernels(pipeline)):
             self._spark = session(master)
         self._temporary = None if checkpoint else Path(tempfile.mkdtemp(prefix="skerry-"))
         folder = checkpoint or self._temporary
@@ -99,6 +101,13 @@ class SparkRun:
         for number in range(len(self._pipeline.foreign)):
             frame = frame.union(foreign_envelopes(self._spark, routing, number))
         return frame
+
+
+def _kernels(pipeline: Pipeline) -> set[str]:
+    """The kinds of kernels that the views need beside those that all do."""
+    found = {"gather" for view in pipeline.views if isinstance(view.state, Gather)}
+    techniques = {view.state.technique for view in pipeline.views if isinstance(view.state, Join)}
+    return found | ({"snjoin"} if techniques else set()) | ({"rivals"} if techniques - {"snjoin"} else set())
 
 
 @contextmanager

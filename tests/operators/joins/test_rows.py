@@ -64,6 +64,16 @@ def test_rows_of_large_and_small_chunks_are_taken_together():
     assert speeds(store, rows) == [row / 2 for row in rows]
 
 
+def test_numbers_alone_are_taken_from_before_and_after_a_restore():
+    store = RowStore(pa.schema({"speed": pa.float64()}))
+    store.add(batch(0, 5).select(["speed"]), np.full(5, 9))
+    copy = RowStore(pa.schema({"speed": pa.float64()}))
+    copy.restore(store.snapshot())
+    copy.add(batch(5, 5).select(["speed"]), np.full(5, 9))
+    for rows in ([9, 7], [2, 8, 2], [0]):
+        assert speeds(copy, rows) == [row / 2 for row in rows]
+
+
 def test_rows_that_are_not_kept_are_counted_all_the_same():
     store = RowStore(SCHEMA)
     store.add(batch(0, 3), np.full(3, 9), kept=np.array([True, False, False]))

@@ -188,13 +188,17 @@ class MultiJoin(Operator):
         return Arrivals(streams, keys, starts, ends, np.concatenate(rows)), kept
 
     def _order(self, arrivals: Arrivals, kept: Bools, parts: Sequence[_Part]) -> Places:
-        """The places of what is kept; by time, of equal times by side and then as they came."""
-        moments = arrivals.starts
-        if self._counts.any():
-            stamps = [batch.column(ARRIVAL).to_numpy() for _, batch in parts] if self._stamped else [moments * 0]
-            moments = np.concatenate(stamps)
-        order = np.argsort(moments, kind="stable")
+        """The places of what is kept, in the order in which it is to be joined."""
+        order = np.argsort(self._stamps(arrivals, parts), kind="stable")
         return order if kept.all() else order[kept[order]]
+
+    def _stamps(self, arrivals: Arrivals, parts: Sequence[_Part]) -> Int64s:
+        """What puts rows into order: their times, or where rows are counted, when they arrived, if that is known."""
+        if not self._counts.any():
+            return arrivals.starts
+        if not self._stamped:
+            return np.zeros(arrivals.count, np.int64)
+        return np.concatenate([batch.column(ARRIVAL).to_numpy() for _, batch in parts])
 
     def _gathered(self, found: Int64s) -> pa.RecordBatch:
         """The answers that rows of all sides make."""

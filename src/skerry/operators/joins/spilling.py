@@ -1,7 +1,7 @@
 """The complete join within bounded memory."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple
 from functools import partial
 
@@ -71,6 +71,10 @@ class SpillingJoin(Operator):
     def spilled_bytes(self) -> int:
         """How much has been written."""
         return self._spill.bytes_written
+
+    def figures(self) -> Mapping[str, int]:
+        """What went to disk."""
+        return {"spilled_rows": self.spilled_rows, "spilled_bytes": self.spilled_bytes}
 
     @property
     def memory_count(self) -> int:
