@@ -13,7 +13,7 @@ demo: setup  ## Run the traffic demo on Spark; DEMO_SECONDS=30 makes it stop by 
 	$(BIN)/skerry demo traffic $(if $(DEMO_SECONDS),--seconds $(DEMO_SECONDS))
 
 test: setup  ## Run the tests
-	$(BIN)/pytest -m "not soak"
+	$(BIN)/pytest -m "not soak" -n 2 --dist loadgroup
 
 check: setup  ## Look at format, lint, types, import layers and doctests
 	$(BIN)/ruff format --check .

@@ -2,9 +2,17 @@
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Every run tries the same examples; HYPOTHESIS_PROFILE=explore tries new ones, and more.
 settings.register_profile("skerry", deadline=None, max_examples=50, derandomize=True, database=None)
 settings.register_profile("explore", deadline=None, max_examples=500, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "skerry"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests that start Spark in one process, one after the other, where tests run in several."""
+    for item in items:
+        if item.get_closest_marker("spark") or item.get_closest_marker("cluster"):
+            item.add_marker(pytest.mark.xdist_group("spark"))

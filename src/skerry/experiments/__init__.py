@@ -1,0 +1,1 @@
+"""The papers' figures, measured again. The only room that imports matplotlib."""

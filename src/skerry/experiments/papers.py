@@ -1,0 +1,51 @@
+"""The papers whose figures can be measured again, by name."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from skerry.errors import InputError
+from skerry.experiments.figure import Figure
+from skerry.experiments.report import write_figure, write_report
+from skerry.experiments.snjoin.figures import figures as snjoin
+
+__all__ = ["PAPERS", "reproduce"]
+
+Experiment = Callable[[bool, Callable[[str], None]], Iterator[Figure]]
+"""Measures quickly or in full, says how far it is, and gives one figure after the other."""
+
+PAPERS: Mapping[str, Experiment | None] = {
+    "snjoin": snjoin,
+    "fjords": None,
+    "shedding": None,
+    "deductive": None,
+    "duality": None,
+}
+"""None: known, but not there yet."""
+
+
+def reproduce(paper: str, quick: bool, folder: Path, tell: Callable[[str], None]) -> list[Figure]:
+    """Measure a paper's figures, or those of ``all``, and write them and the report into a folder."""
+    names = _named(paper)
+    done = []
+    for name in names:
+        for figure in (PAPERS[name] or _nothing)(quick, tell):
+            write_figure(figure, folder)
+            done.append(figure)
+    asked = f"skerry reproduce {paper}{' --quick' if quick else ''}"
+    write_report(done, folder, asked, [name for name in names if PAPERS[name] is None])
+    return done
+
+
+def _named(paper: str) -> list[str]:
+    if paper == "all":
+        return list(PAPERS)
+    if paper not in PAPERS:
+        raise InputError(f"unknown paper {paper!r}; known are {', '.join(PAPERS)} and all")
+    if PAPERS[paper] is None:
+        there = ", ".join(name for name, experiment in PAPERS.items() if experiment)
+        raise InputError(f"the figures of {paper!r} are not there yet; there are those of {there}")
+    return [paper]
+
+
+def _nothing(quick: bool, tell: Callable[[str], None]) -> Iterator[Figure]:
+    yield from ()

@@ -1,0 +1,61 @@
+import json
+
+import pytest
+
+from skerry.experiments.figure import Figure
+from skerry.experiments.report import write_figure, write_report
+from skerry.experiments.snjoin.figures import FULL, QUICK, Extent, figures_of
+from skerry.experiments.snjoin.harness import Settings
+from skerry.experiments.snjoin.sizes import Course
+from skerry.model.time import seconds
+from skerry.operators.joins.techniques import TECHNIQUES
+
+BRIEFLY = Settings(slowdown=1, warm_up_us=seconds(1))
+TINY = Extent(Course((2, 3), 4, BRIEFLY), (1.0, 2.0), Course((5, 10), 4, BRIEFLY), Course((10,), 70, BRIEFLY))
+
+
+@pytest.fixture(scope="module")
+def drawn() -> list[Figure]:
+    return list(figures_of(TINY, lambda progress: None))
+
+
+def test_all_three_figures_are_measured_and_judged(drawn):
+    judged = [figure for figure in drawn if figure.name != "figure5_overload"]
+    assert [figure.name for figure in judged] == ["figure5", "figure6", "figure7"]
+    assert all(figure.verdicts and figure.notes for figure in judged)
+
+
+def test_overload_is_drawn_apart_and_says_where_the_order_holds(drawn):
+    (figure,) = (figure for figure in drawn if figure.name == "figure5_overload")
+    assert figure.line("mjoin", "drop_percent")[0] == [1.0, 2.0]
+    assert figure.notes[0].endswith("of 1.0, 2.0.")
+
+
+def test_complete_join_has_all_techniques_at_all_sizes(drawn):
+    assert drawn[0].techniques() == list(TECHNIQUES)
+    assert drawn[0].table.num_rows == len(TECHNIQUES) * 2
+
+
+def test_techniques_give_the_same_answers_while_none_drops_any(drawn):
+    for figure in drawn[2:]:
+        kept = [row for row in figure.table.to_pylist() if row["sensors"] == 10 and row["drop_percent"] == 0]
+        rates = [row["answers_per_s"] for row in kept]
+        assert max(rates) - min(rates) < 0.2 * max(rates)
+
+
+def test_every_figure_writes_its_files_and_stands_in_the_report(drawn, tmp_path):
+    for figure in drawn:
+        write_figure(figure, tmp_path)
+    write_report(drawn, tmp_path, "skerry reproduce snjoin")
+    report, summary = (tmp_path / "report.md").read_text(), json.loads((tmp_path / "summary.json").read_text())
+    for figure, told in zip(drawn, summary["figures"], strict=True):
+        assert (tmp_path / f"{figure.name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (tmp_path / f"{figure.name}.csv").read_text().count("\n") == figure.table.num_rows + 1
+        assert [verdict["claim"] for verdict in told["verdicts"]] == [of.claim for of in figure.verdicts]
+        assert all(verdict.claim in report for verdict in figure.verdicts)
+
+
+@pytest.mark.parametrize("extent", [FULL, QUICK])
+def test_sizes_go_as_far_as_the_papers(extent):
+    assert extent.complete.sizes[-1] == 20
+    assert extent.variable_arity.sizes[-1] == extent.dynamic.sizes[-1] == 2_000

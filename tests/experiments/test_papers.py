@@ -1,0 +1,68 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from skerry.errors import InputError
+from skerry.experiments import papers
+from skerry.experiments.papers import PAPERS, reproduce
+from tests.cli.commands import skerry
+from tests.experiments.given import figure
+
+
+@pytest.fixture
+def asked(monkeypatch) -> list[bool]:
+    """How a paper was measured that measures nothing; beside it there is one that is not there yet."""
+    asked: list[bool] = []
+
+    def measure(quick, tell):
+        asked.append(quick)
+        yield figure(a=1)
+
+    monkeypatch.setattr(papers, "PAPERS", {"one": measure, "other": None})
+    return asked
+
+
+def silent(progress: str) -> None:
+    pass
+
+
+def test_papers_are_these():
+    assert list(PAPERS) == ["snjoin", "fjords", "shedding", "deductive", "duality"]
+
+
+def test_figures_of_a_paper_are_written(asked, tmp_path):
+    assert [done.name for done in reproduce("one", True, tmp_path / "new", silent)] == ["figure"]
+    assert asked == [True]
+    assert sorted(file.name for file in (tmp_path / "new").iterdir()) == [
+        "figure.csv",
+        "figure.png",
+        "report.md",
+        "summary.json",
+    ]
+
+
+def test_all_says_what_is_not_there_yet(asked, tmp_path):
+    reproduce("all", False, tmp_path, silent)
+    assert "| other | | | | not there yet |" in (tmp_path / "report.md").read_text()
+    assert json.loads((tmp_path / "summary.json").read_text())["absent"] == ["other"]
+
+
+def test_unknown_paper_is_told_from_one_that_is_not_there_yet(asked, tmp_path):
+    with pytest.raises(InputError, match="unknown paper 'third'; known are one, other and all"):
+        reproduce("third", True, tmp_path, silent)
+    with pytest.raises(InputError, match="'other' are not there yet; there are those of one"):
+        reproduce("other", True, tmp_path, silent)
+    assert not list(tmp_path.iterdir())
+
+
+def test_command_says_not_there_yet_with_exit_code_2(tmp_path):
+    process = skerry(tmp_path, "reproduce", "fjords")
+    assert process.returncode == 2
+    assert process.stderr == "error: the figures of 'fjords' are not there yet; there are those of snjoin\n"
+
+
+def test_other_commands_do_not_wait_for_matplotlib():
+    program = "import sys, skerry.cli; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], timeout=100, check=False).returncode == 0
