@@ -1,0 +1,219 @@
+"""W1 and W2: complete joins and joins of variable arity, in process and through Spark.
+
+In process, batch by batch: every technique, and DuckDB (and Polars, if it is installed) in a loop that
+keeps the window in tables. On Spark: Skerry against chained stream-stream joins by hand, in small
+batches and in large ones. Answers are counted and must agree before a rate is printed.
+
+    python benchmarks/join.py --only process
+    python benchmarks/join.py --only spark --json join.json
+"""
+
+import argparse
+import importlib.util
+import itertools
+import json
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from skerry.model.time import END_OF_TIME
+from skerry.operators.gather import Gather
+from skerry.operators.joins.join import MultiJoin, Side
+from skerry.operators.joins.techniques import TECHNIQUES
+from workloads import ANSWERS, WINDOW_US, complete, gathered, steps, write_parts
+
+_STEP_ROWS = 10_000
+_REPEATS = 3
+
+
+def joined(streams: Sequence[pa.RecordBatch], technique: str) -> int:
+    """The complete join, operator by itself; how many answers."""
+    sides = [Side(f"s{place}", stream.schema, ("val",), "ts", WINDOW_US) for place, stream in enumerate(streams)]
+    operator = MultiJoin(sides, technique)
+    count = 0
+    for batches, newest in steps(streams, _STEP_ROWS):
+        for place, batch in enumerate(batches):
+            operator.transition(batch, place)
+        count += operator.advance(newest).num_rows
+    return count + operator.advance(END_OF_TIME).num_rows
+
+
+def duckdb_loop(streams: Sequence[pa.RecordBatch]) -> int:
+    """The window in DuckDB's tables, a join a step; an answer belongs to the step of its newest member."""
+    connection = duckdb.connect(config={"threads": 2})
+    names = [f"s{place}" for place in range(len(streams))]
+    for name in names:
+        connection.execute(f"CREATE TABLE {name} (ts BIGINT, sensor BIGINT, val BIGINT)")
+    pairs = [f"abs({one}.ts - {other}.ts) <= {WINDOW_US}" for one, other in itertools.combinations(names, 2)]
+    equal = [f"{names[0]}.val = {name}.val" for name in names[1:]]
+    newest = f"greatest({', '.join(f'{name}.ts' for name in names)})"
+    columns = ", ".join(f"{name}.ts" for name in names)
+    query = f"SELECT s0.val, {columns} FROM {', '.join(names)} WHERE {' AND '.join(equal + pairs)} AND {newest} > ?"
+    count, before = 0, -1
+    for batches, edge in steps(streams, _STEP_ROWS):
+        for name, batch in zip(names, batches, strict=True):
+            connection.register("arrived", pa.Table.from_batches([batch]))
+            connection.execute(f"INSERT INTO {name} SELECT epoch_us(ts), sensor, val FROM arrived")
+        count += connection.execute(query, [before]).to_arrow_table().num_rows
+        for name in names:
+            connection.execute(f"DELETE FROM {name} WHERE ts < {edge - WINDOW_US}")
+        before = edge
+    return count
+
+
+def polars_loop(streams: Sequence[pa.RecordBatch]) -> int:
+    """The same with Polars' frames."""
+    import polars as pl
+
+    held: list[pl.DataFrame] = [pl.from_arrow(stream.slice(0, 0)) for stream in streams]
+    count, before = 0, -1
+    for batches, edge in steps(streams, _STEP_ROWS):
+        for place, batch in enumerate(batches):
+            held[place] = pl.concat([held[place], pl.from_arrow(batch)])
+        frame = held[0].lazy().select("val", t0=pl.col("ts").dt.epoch("us"))
+        for place in range(1, len(streams)):
+            other = held[place].lazy().select("val", pl.col("ts").dt.epoch("us").alias(f"t{place}"))
+            near = [(pl.col(f"t{place}") - pl.col(f"t{one}")).abs() <= WINDOW_US for one in range(place)]
+            frame = frame.join(other, on="val").filter(*near)
+        newest = pl.max_horizontal(*(f"t{place}" for place in range(len(streams))))
+        count += frame.filter(newest > before).collect().height
+        held = [part.filter(pl.col("ts").dt.epoch("us") >= edge - WINDOW_US) for part in held]
+        before = edge
+    return count
+
+
+def gather(readings: pa.RecordBatch, rows: int, min_arity: int = 1) -> int:
+    """The join of variable arity, operator by itself; how many pairs."""
+    operator = Gather(readings.schema, key="val", sensor="sensor", time="ts", span_us=WINDOW_US, min_arity=min_arity)
+    pairs = 0
+    for (batch,), newest in steps([readings], rows):
+        operator.transition(batch)
+        pairs += _pairs(operator.advance(newest))
+    return pairs + _pairs(operator.advance(END_OF_TIME))
+
+
+def _pairs(answers: pa.RecordBatch) -> int:
+    return len(answers.column("members").flatten()) - answers.num_rows
+
+
+def timed(work: Callable[[], int], rows: int, repeats: int = _REPEATS) -> tuple[float, int]:
+    """The best rate of several, in rows a second, and the answers."""
+    best, count = 0.0, 0
+    for _ in range(repeats):
+        started = time.perf_counter()
+        count = work()
+        best = max(best, rows / (time.perf_counter() - started))
+    return best, count
+
+
+def in_process() -> dict[str, float]:
+    """All that runs in this process."""
+    found: dict[str, float] = {}
+    streams = complete()
+    for m in (3, 5):
+        some = streams[:m]
+        cases: dict[str, Callable[[], int]] = {
+            name: lambda name=name, some=some: joined(some, name) for name in TECHNIQUES
+        }
+        cases["DuckDB in a loop"] = lambda some=some: duckdb_loop(some)
+        if importlib.util.find_spec("polars"):
+            cases["Polars in a loop"] = lambda some=some: polars_loop(some)
+        for name, case in cases.items():
+            joined([stream.slice(0, 2_000) for stream in some], name if name in TECHNIQUES else "snjoin")
+            rate, count = timed(case, sum(s.num_rows for s in some), _REPEATS if name in TECHNIQUES else 1)
+            assert count == ANSWERS[m], f"{name}, m = {m}: {count} answers, not {ANSWERS[m]}"
+            found[f"complete, m = {m}: {name}"] = rate
+            print(f"  complete, m = {m}: {name}: {rate / 1e6:.2f} M tuples/s", flush=True)
+    return found | variable_arity()
+
+
+def variable_arity() -> dict[str, float]:
+    """W2, and the same rate from fewer and from more sensors."""
+    found: dict[str, float] = {}
+    readings = gathered()
+    expected = gather(readings, 1_000_000)
+    for rows in (10_000, 100_000, 1_000_000):
+        rate, pairs = timed(lambda rows=rows: gather(readings, rows), readings.num_rows)
+        assert pairs == expected, f"GATHER in steps of {rows}: {pairs} pairs, not {expected}"
+        found[f"GATHER, 2,000 sensors, steps of {rows}"] = rate
+    for sensors in (200, 2_000, 20_000):
+        other = gathered(sensors, 2_000_000 // sensors, after_complete=False)
+        rate, _ = timed(lambda other=other: gather(other, 100_000), other.num_rows)
+        found[f"GATHER, {sensors} sensors, same total rate"] = rate
+    for name, rate in found.items():
+        print(f"  {name}: {rate / 1e6:.2f} M tuples/s", flush=True)
+    return found
+
+
+def on_spark(streams_count: int, rows: int, parts: int) -> dict[str, float]:
+    """Skerry and native stream-stream joins over the same files."""
+    from native_join import Native
+    from skerry.database import Settings, connect
+    from skerry.sinks.sink import MemorySink
+    from skerry.spark.runtime import SparkRun
+    from skerry.spark.session import session
+
+    spark = session("local[2]")
+    found: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        streams = complete(rows)[:streams_count]
+        write_parts(streams, Path(folder), parts)
+        total = sum(stream.num_rows for stream in streams)
+        expected = joined(streams, "snjoin")
+        for batch_rows in (50_000, 1_000_000):
+            database = connect()
+            database.execute(_script(Path(folder), streams_count))
+            settings = Settings(master="local[2]", step_rows=batch_rows)
+            sink = MemorySink()
+            run = SparkRun(database.pipeline(database.plans(), settings), sink, master="local[2]")
+            outcome = run.run()
+            assert outcome.answers.get("answer", 0) == expected, (outcome.answers, expected)
+            seconds = run.batch_seconds[1:] or run.batch_seconds
+            share = len(seconds) / len(run.batch_seconds)
+            found[f"complete, m = {streams_count}, batches of {batch_rows}: skerry"] = total * share / sum(seconds)
+            native = Native(spark, Path(folder), streams_count, max(1, batch_rows * parts // total))
+            rate, count = native.measure(total)
+            found[f"complete, m = {streams_count}, batches of {batch_rows}: native"] = rate
+            assert count == expected, f"native gave {count} answers, not {expected}"
+            for name in ("skerry", "native"):
+                rate = found[f"complete, m = {streams_count}, batches of {batch_rows}: {name}"]
+                print(f"  batches of {batch_rows}, {name}: {rate / 1e6:.3f} M tuples/s", flush=True)
+    return found
+
+
+def _script(folder: Path, count: int) -> str:
+    columns = "ts TIMESTAMP, sensor BIGINT, val BIGINT, WATERMARK FOR ts AS ts"
+    sources = [
+        f"CREATE SOURCE s{n} ({columns}) WITH (connector='file', path='{folder}/s{n}/*.parquet');" for n in range(count)
+    ]
+    windows = [f"SLIDING(s{n}, ts, INTERVAL '60' SECOND) AS s{n}" for n in range(count)]
+    joins = " ".join(f"JOIN {windows[n]} ON s{n}.val = s0.val" for n in range(1, count))
+    times = ", ".join(f"s{n}.ts AS t{n}" for n in range(count))
+    view = f"CREATE MATERIALIZED VIEW answer AS SELECT s0.val, {times} FROM {windows[0]} {joins}"
+    return "\n".join([*sources, view])
+
+
+def main() -> None:
+    """Print rates."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=["process", "spark"])
+    parser.add_argument("--streams", type=int, default=5)
+    parser.add_argument("--rows", type=int, default=200_000, help="a stream, on Spark")
+    parser.add_argument("--parts", type=int, default=20, help="files a stream, on Spark")
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    found: dict[str, float] = {}
+    if given.only != "spark":
+        found |= in_process()
+    if given.only != "process":
+        found |= on_spark(given.streams, given.rows, given.parts)
+    if given.json:
+        given.json.write_text(json.dumps(found, indent=2))
+
+
+if __name__ == "__main__":
+    main()
