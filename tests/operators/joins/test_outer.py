@@ -101,3 +101,12 @@ def test_negative_sensor_is_refused(technique):
 def test_nothing_gives_nothing(technique):
     offsets, rows = technique(10, 100).arrive(*(np.empty(0, np.int32), *(np.empty(0, np.int64) for _ in range(3))))
     assert (offsets.tolist(), rows.tolist()) == ([0], [])
+
+
+@techniques
+def test_sensor_whose_tuples_have_ended_is_heard_again_beside_a_new_one(technique):
+    join = technique(10, 100)
+    listen(join, [Arrival(0, 7, 0, 10, 0)])
+    join.sweep(100)
+    assert listen(join, [Arrival(0, 7, 200, 210, 1), Arrival(1, 7, 201, 211, 2)]) == [[], [1]]
+    assert listen(join, [Arrival(2, 7, 205, 215, 3)]) == [[1, 2]]

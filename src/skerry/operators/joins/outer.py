@@ -108,24 +108,24 @@ class _TableASensor(OuterTechnique):
         if highest >= self._tables.size:
             self._tables = np.append(self._tables, np.full(highest + 1 - self._tables.size, -1))
         if (self._tables[batch["table"]] < 0).any():
-            self._admit(np.setdiff1d(batch["table"], self._sensors))
+            self._admit(np.unique(batch["table"]))
         batch["table"] = self._tables[batch["table"]]
 
     @abstractmethod
     def _admit(self, sensors: Int64s) -> None:
-        """Give tables to new sensors."""
+        """Give tables to all sensors of a batch, some of which are new."""
 
     def _number(self, sensors: Int64s) -> None:
         self._sensors = sensors
         self._tables[:] = -1
         self._tables[sensors] = np.arange(sensors.size)
 
-    def _reorganise(self, new: Int64s) -> None:
+    def _reorganise(self, needed: Int64s) -> None:
         """Make the tables anew, in order of the sensors' numbers, without the tuples that have ended."""
         count = drop_ended(self._chains, self._watermark)
         tables = self._chains.pool["table"][:count]
         heard = self._sensors[tables]
-        self._number(np.union1d(self._sensors[np.flatnonzero(np.bincount(tables))], new))
+        self._number(np.union1d(self._sensors[np.flatnonzero(np.bincount(tables))], needed))
         tables[:] = self._tables[heard]
         sizes = np.bincount(tables, minlength=max(1, self._sensors.size))
         self._chains = chained(laid_out(self._chains.pool, count, sizes))
@@ -145,7 +145,7 @@ class OuterMJoin(_TableASensor):
         return lists
 
     def _admit(self, sensors: Int64s) -> None:
-        self._number(np.append(self._sensors, sensors))
+        self._number(np.append(self._sensors, np.setdiff1d(sensors, self._sensors)))
         self._chains = with_tables(self._chains, self._sensors.size)
 
 
