@@ -19,6 +19,7 @@ ONE_OF_EACH = [
     errors.CatalogError("'v' exists already"),
     errors.SetupError("Java is missing"),
     errors.RunError("the answers differ"),
+    errors.LimitError("a step gives 9 combinations of tuples or more, the limit is", 8),
     errors.KernelError("lengths differ:", 1, 2),
 ]
 

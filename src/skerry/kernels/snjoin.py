@@ -125,13 +125,13 @@ class OccurrenceTable:
 
     def _checked(self, tuples: Tuples) -> Tuples:
         """The tuples in the form that kernels are compiled for."""
-        count, stream_count = tuples.keys.size, self._table.streams.shape[0]
-        if any(column.shape != (count,) for column in tuples):
+        stream_count = self._table.streams.shape[0]
+        if len({column.size for column in tuples}) > 1:
             raise KernelError("columns of tuples differ in length:", *(column.size for column in tuples))
-        if count and not 0 <= tuples.streams.min() <= tuples.streams.max() < stream_count:
+        streams, *others = (np.ascontiguousarray(column) for column in tuples)
+        if streams.size and not 0 <= streams.min() <= streams.max() < stream_count:
             raise KernelError("a tuple is of no stream; there are", stream_count)
-        types = (np.int32, np.int64, np.int64, np.int64, np.int64)
-        return Tuples(*(np.ascontiguousarray(column, type_) for column, type_ in zip(tuples, types, strict=True)))
+        return Tuples(streams.astype(np.int32, copy=False), *(column.astype(np.int64, copy=False) for column in others))
 
 
 @kernel

@@ -177,8 +177,9 @@ class MultiJoin(Operator):
         moments = np.concatenate(
             [batch.column(self._sides[of].time).view(pa.int64()).to_numpy() for of, batch in parts]
         )
-        starts = np.minimum(np.maximum(moments, START_OF_TIME), _LAST_MOMENT)
-        ends = np.minimum(starts + np.repeat(self._spans[sides], sizes), _LAST_MOMENT)
+        starts = np.minimum(np.maximum(moments, START_OF_TIME, out=moments), _LAST_MOMENT, out=moments)
+        ends = np.repeat(self._spans[sides], sizes)
+        ends = np.minimum(np.add(starts, ends, out=ends), _LAST_MOMENT, out=ends)
         joinable = np.concatenate([joinable for _, joinable in codes])
         kept = joinable & (ends >= self._watermark)
         if self._counts.any():  # what joins nothing is never live, but it counts

@@ -37,9 +37,10 @@ class RecentRows:
         """Take rows in, numbered from ``first`` on."""
         if self._size < batch.num_rows <= _MOST:
             self._make_room(1 << batch.num_rows.bit_length())
-        fits = self._fits and batch.num_rows <= self._size and not any(column.null_count for column in batch.columns)
+        columns = batch.columns
+        fits = self._fits and batch.num_rows <= self._size and not any(column.null_count for column in columns)
         if fits:
-            for words, column in zip(self._words, batch.columns, strict=True):
+            for words, column in zip(self._words, columns, strict=True):
                 _write(words, first % self._size, column.to_numpy().view(words.dtype))
         self._next = first + batch.num_rows
         if not fits:

@@ -87,7 +87,8 @@ class RowStore:
     Rows lie in chunks; chunks of about one size are merged when there are several, so that a row is
     copied, and saved, a few times at the most (its number is a logarithm of the rows held). A chunk
     is dropped when its last row has ended; rows that ended before are left out when it is merged or
-    saved. A pane is a chunk: the number and the end of each row, then its columns.
+    saved. A pane is a chunk: the number and the end of each row, then its columns. The newest rows are
+    in a ring besides, from which they are taken if it has them all (``RecentRows``).
 
     >>> store = RowStore(pa.schema({"speed": pa.float64()}))
     >>> store.add(pa.record_batch({"speed": [20.0, 30.0]}), ends=np.array([5, 9]))
