@@ -22,7 +22,8 @@ import pyarrow as pa
 
 from skerry.model.time import END_OF_TIME
 from skerry.operators.gather import Gather
-from skerry.operators.joins.join import MultiJoin, Side
+from skerry.operators.joins.join import MultiJoin
+from skerry.operators.joins.side import Side
 from skerry.operators.joins.techniques import TECHNIQUES
 from workloads import ANSWERS, WINDOW_US, complete, gathered, steps, write_parts
 

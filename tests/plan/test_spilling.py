@@ -6,7 +6,7 @@ from skerry.errors import InputError
 from skerry.model.batch import join
 from skerry.model.time import END_OF_TIME
 from skerry.operators.derive import Expression
-from skerry.operators.joins.join import Side
+from skerry.operators.joins.side import Side
 from skerry.plan.explain import explain
 from skerry.plan.nodes import Join, Project, ViewPlan
 from skerry.plan.stages import cut_into_stages

@@ -7,7 +7,7 @@ from skerry.catalog import Source
 from skerry.model.time import MICROS
 from skerry.model.window import Window
 from skerry.operators.derive import Expression
-from skerry.operators.joins.join import Side
+from skerry.operators.joins.side import Side
 from skerry.plan.nodes import Aggregate, Gather, Join, Lookup, Node, Project, Scan, Select, ViewPlan
 from skerry.plan.stages import Feed, Stages, Stateful, cut_into_stages
 

@@ -14,7 +14,7 @@ from skerry.model.window import Window
 from skerry.operators.aggregate import WINDOW_END, WINDOW_START
 from skerry.operators.derive import Expression
 from skerry.operators.folds import Fold
-from skerry.operators.joins.join import Side
+from skerry.operators.joins.side import Side
 
 __all__ = [
     "MOST_COMBINATIONS",

@@ -1,10 +1,8 @@
 import pyarrow as pa
 import pytest
 
-from skerry.catalog import Catalog
-from skerry.errors import InputError
-from skerry.lang.sql import Session
 from skerry.plan.nodes import Gather
+from tests.lang.sql.plans import Sources
 
 SOURCES = """
 CREATE SOURCE readings (sensor INT, ts TIMESTAMP, gas VARCHAR, WATERMARK FOR ts AS ts)
@@ -19,23 +17,12 @@ WITH (connector='file', path='o.csv');
 CALL = "GATHER(readings, key => gas, across => sensor, within => INTERVAL '60' SECOND, min_arity => 2)"
 
 
-def planned(query, options=""):
-    session = Session(Catalog.in_memory())
-    session.execute(f"{SOURCES} CREATE MATERIALIZED VIEW v {options} AS {query}")
-    return session.plan("v")
+SCRIPT = Sources(SOURCES)
+planned, refused = SCRIPT.planned, SCRIPT.refused
 
 
 def gather_of(query, options=""):
-    node = planned(query, options).root
-    while not isinstance(node, Gather):
-        node = node.input
-    return node
-
-
-def refused(query, options=""):
-    with pytest.raises(InputError) as caught:
-        planned(query, options)
-    return str(caught.value)
+    return SCRIPT.found(Gather, query, options)
 
 
 def test_arguments_are_taken_by_name():

@@ -1,12 +1,11 @@
 import pyarrow as pa
 import pytest
 
-from skerry.catalog import Catalog
-from skerry.errors import InputError, SqlError
-from skerry.lang.sql import Session
+from skerry.errors import SqlError
 from skerry.model.arrival import ARRIVAL
 from skerry.plan.nodes import Join, Project, Select
 from skerry.plan.stages import cut_into_stages
+from tests.lang.sql.plans import Sources
 
 SOURCES = """
 CREATE SOURCE a (k INT, name VARCHAR, ts TIMESTAMP, x DOUBLE, WATERMARK FOR ts AS ts)
@@ -23,23 +22,12 @@ B = "SLIDING(b, ts, INTERVAL '2' MINUTE) AS b"
 C = "SLIDING(c, ts, INTERVAL '3' MINUTE) AS c"
 
 
-def planned(query, options=""):
-    session = Session(Catalog.in_memory())
-    session.execute(f"{SOURCES} CREATE MATERIALIZED VIEW v {options} AS {query}")
-    return session.plan("v")
+SCRIPT = Sources(SOURCES)
+planned, refused = SCRIPT.planned, SCRIPT.refused
 
 
 def join_of(query, options=""):
-    node = planned(query, options).root
-    while not isinstance(node, Join):
-        node = node.input
-    return node
-
-
-def refused(query, options=""):
-    with pytest.raises(InputError) as caught:
-        planned(query, options)
-    return str(caught.value)
+    return SCRIPT.found(Join, query, options)
 
 
 def test_equal_columns_become_keys():

@@ -9,8 +9,9 @@ from skerry.errors import LimitError, OptionError
 from skerry.model.arrival import ARRIVAL, LANE, STAMPS
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
-from skerry.operators.joins.join import MultiJoin, Side
+from skerry.operators.joins.join import MultiJoin
 from skerry.operators.joins.keys import key_codes
+from skerry.operators.joins.side import Side
 from skerry.operators.joins.techniques import TECHNIQUES
 from skerry.operators.operator import Operator
 from skerry.testing import laws

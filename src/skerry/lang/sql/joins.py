@@ -21,7 +21,7 @@ from skerry.lang.sql.streams import From, read_from
 from skerry.model.arrival import STAMPS
 from skerry.model.types import sql_name
 from skerry.operators.derive import Expression
-from skerry.operators.joins.join import Side
+from skerry.operators.joins.side import Side
 from skerry.plan.nodes import Join, Lookup, Node, Project, Scan, Select
 
 __all__ = ["JoinBinder", "common_type"]

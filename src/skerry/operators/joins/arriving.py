@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skerry.operators.joins.join import Side
 from skerry.operators.joins.keys import Bools, key_codes
+from skerry.operators.joins.side import Side
 from skerry.operators.joins.technique import Arrivals, Int64s
 
 __all__ = ["arriving", "chosen", "in_order"]

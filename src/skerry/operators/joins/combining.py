@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.model.batch import empty
-from skerry.operators.joins.join import Side
 from skerry.operators.joins.keys import equal_keys, exact
+from skerry.operators.joins.side import Side
 
 __all__ = ["Combiner"]
 
@@ -32,7 +32,9 @@ class Combiner:
         if self._exact or not answers.num_rows:
             return answers
         first, *others = (rows.select(side.keys) for side, rows in zip(self._sides, taken, strict=True))
-        same = np.logical_and.reduce([equal_keys(first, other) for other in others])
+        same = np.ones(answers.num_rows, np.bool_)
+        for other in others:
+            same &= equal_keys(first, other)
         return answers.filter(pa.array(same))
 
 

@@ -2,66 +2,29 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skerry.errors import OptionError
 from skerry.model.arrival import ARRIVAL, LANE
-from skerry.model.batch import empty, join, pack, unpack
+from skerry.model.batch import join, pack, unpack
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
-from skerry.operators.joins.keys import Bools, equal_keys, exact, key_codes
+from skerry.operators.joins.combining import Combiner
+from skerry.operators.joins.keys import Bools, key_codes
 from skerry.operators.joins.rows import RowStore
+from skerry.operators.joins.side import LAST_MOMENT, Side
 from skerry.operators.joins.technique import Arrivals, Int64s
 from skerry.operators.joins.techniques import make_technique
 from skerry.operators.operator import Operator, PaneChanges, Panes
 
-__all__ = ["MultiJoin", "Side"]
+__all__ = ["MultiJoin"]
 
 Places = npt.NDArray[np.intp]
 _Part = tuple[int, pa.RecordBatch]
 """Rows of one stream."""
 
 _CLOCK, _WAITING = "clock", "waiting"
-_LAST_MOMENT = END_OF_TIME - 1
-"""Times beyond the ends of time count as the ends, so that sums stay within 64 bits and all ends at the end."""
-
-
-@dataclass(frozen=True)
-class Side:
-    """One stream of a join. Its tuples are live for ``span_us``, or while they are among its ``last_rows``."""
-
-    name: str
-    """Its alias in the query."""
-    schema: pa.Schema
-    keys: tuple[str, ...]
-    """As many on all sides, and of the same types."""
-    time: str
-    """The column of event time; it has no NULL."""
-    span_us: int | None
-    last_rows: int | None = None
-
-    def __post_init__(self) -> None:
-        """A side has a window of one kind, and not an empty one."""
-        if (self.span_us is None) == (self.last_rows is None):
-            raise OptionError(f"{self.name} needs a window either of time or of rows")
-        if (self.last_rows is not None and self.last_rows < 1) or (self.span_us is not None and self.span_us < 0):
-            raise OptionError(f"the window of {self.name} is empty, got", self.last_rows or self.span_us or 0)
-
-    @property
-    def count(self) -> int:
-        """How many rows are live, or 0 if time says so."""
-        return self.last_rows or 0
-
-    def moments(self, batch: pa.RecordBatch) -> tuple[Int64s, Int64s]:
-        """When each row starts to be live, and the last moment at which it may be."""
-        moments = batch.column(self.time).view(pa.int64()).to_numpy()
-        starts = np.minimum(np.maximum(moments, START_OF_TIME), _LAST_MOMENT)
-        if self.span_us is None:
-            return starts, np.full(starts.size, _LAST_MOMENT)
-        return starts, np.minimum(starts + min(self.span_us, END_OF_TIME), _LAST_MOMENT)
 
 
 class MultiJoin(Operator):
@@ -79,10 +42,8 @@ class MultiJoin(Operator):
 
     def __init__(self, sides: Sequence[Side], technique: str = "snjoin", limit: int = 10_000_000) -> None:
         self._sides = tuple(sides)
-        fields = [field.with_name(f"{side.name}.{field.name}") for side in self._sides for field in side.schema]
-        self.schema = pa.schema(fields)
-        self._nothing = empty(self.schema)
-        self._exact = exact([self._sides[0].schema.field(key).type for key in self._sides[0].keys])
+        self._combiner = Combiner(self._sides)
+        self.schema, self._nothing = self._combiner.schema, self._combiner.nothing
         self._counts = np.array([side.count for side in self._sides], np.int64)
         self._spans = np.array([min(side.span_us or 0, END_OF_TIME) for side in self._sides], np.int64)
         self._stamped = all(ARRIVAL in side.schema.names for side in self._sides)
@@ -177,14 +138,14 @@ class MultiJoin(Operator):
         moments = np.concatenate(
             [batch.column(self._sides[of].time).view(pa.int64()).to_numpy() for of, batch in parts]
         )
-        starts = np.minimum(np.maximum(moments, START_OF_TIME, out=moments), _LAST_MOMENT, out=moments)
+        starts = np.minimum(np.maximum(moments, START_OF_TIME, out=moments), LAST_MOMENT, out=moments)
         ends = np.repeat(self._spans[sides], sizes)
-        ends = np.minimum(np.add(starts, ends, out=ends), _LAST_MOMENT, out=ends)
+        ends = np.minimum(np.add(starts, ends, out=ends), LAST_MOMENT, out=ends)
         joinable = np.concatenate([joinable for _, joinable in codes])
         kept = joinable & (ends >= self._watermark)
         if self._counts.any():  # what joins nothing is never live, but it counts
             counted = self._counts[streams] > 0
-            ends, kept = np.where(counted, np.where(joinable, _LAST_MOMENT, starts - 1), ends), kept | counted
+            ends, kept = np.where(counted, np.where(joinable, LAST_MOMENT, starts - 1), ends), kept | counted
         keys = np.concatenate([keys for keys, _ in codes])
         return Arrivals(streams, keys, starts, ends, np.concatenate(rows)), kept
 
@@ -205,17 +166,7 @@ class MultiJoin(Operator):
         """The answers that rows of all sides make."""
         if not found.size:
             return self._nothing
-        taken = [store.take(found[:, stream]) for stream, store in enumerate(self._stores)]
-        answers = pa.RecordBatch.from_arrays([column for side in taken for column in side.columns], schema=self.schema)
-        return answers if self._exact else answers.filter(self._verified(taken))
-
-    def _verified(self, taken: Sequence[pa.RecordBatch]) -> pa.Array:
-        """In which answers the keys are equal indeed, and not their hashes alone."""
-        keys = [rows.select(side.keys) for side, rows in zip(self._sides, taken, strict=True)]
-        equal = np.ones(taken[0].num_rows, np.bool_)
-        for others in keys[1:]:
-            equal &= equal_keys(keys[0], others)
-        return pa.array(equal)
+        return self._combiner.combined([store.take(found[:, stream]) for stream, store in enumerate(self._stores)])
 
     def _forget(self) -> None:
         self._technique.sweep(self._watermark)

@@ -9,8 +9,8 @@ import pyarrow as pa
 from skerry.model.time import Micros
 from skerry.operators.joins.arriving import arriving, chosen, in_order
 from skerry.operators.joins.combining import Combiner
-from skerry.operators.joins.join import Side
 from skerry.operators.joins.rows import RowStore
+from skerry.operators.joins.side import Side
 from skerry.operators.joins.technique import Arrivals, Int64s, Technique
 from skerry.operators.operator import PaneChanges, Panes
 

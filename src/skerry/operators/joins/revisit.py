@@ -10,8 +10,8 @@ from skerry.errors import LimitError
 from skerry.model.batch import join
 from skerry.operators.joins.arriving import arriving, chosen, in_order
 from skerry.operators.joins.combining import Combiner
-from skerry.operators.joins.join import Side
 from skerry.operators.joins.partition import sinces
+from skerry.operators.joins.side import Side
 from skerry.operators.joins.snjoin import SNJoin
 from skerry.operators.joins.technique import Arrivals, Int64s
 

@@ -15,9 +15,9 @@ from skerry.model.time import START_OF_TIME, Micros
 from skerry.operators.joins.arriving import arriving, chosen
 from skerry.operators.joins.combining import Combiner
 from skerry.operators.joins.flushing import flush_policy
-from skerry.operators.joins.join import Side
 from skerry.operators.joins.partition import Partition, SpillFile
 from skerry.operators.joins.revisit import Visited, revisit
+from skerry.operators.joins.side import Side
 from skerry.operators.joins.spill import SpillStore
 from skerry.operators.joins.technique import Int64s
 from skerry.operators.joins.techniques import make_technique
