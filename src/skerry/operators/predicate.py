@@ -110,7 +110,7 @@ class All(Predicate):
     """Several predicates that hold together.
 
     >>> both = All((Holds("wet"), Missing("speed")))
-    >>> both.marks(pa.record_batch({"wet": [None, None], "speed": [None, 1.0]})).to_pylist()
+    >>> both.marks(pa.record_batch({"wet": pa.array([None, None], pa.bool_()), "speed": [None, 1.0]})).to_pylist()
     [None, False]
     """
 
