@@ -153,6 +153,10 @@ def test_option_of_a_join_is_refused_without_one():
     assert "has no option 'join'" in refused("SELECT x FROM a", "WITH (join='snjoin')")
 
 
+def test_early_answers_are_refused_without_gather():
+    assert "emit = 'early' is for GATHER" in refused("SELECT x FROM a", "WITH (emit='early')")
+
+
 def test_error_knows_its_place():
     with pytest.raises(SqlError, match=r"line 11, column \d+: unknown table 'z'"):
         planned(f"\nSELECT z.k FROM {A} JOIN {B} ON a.k = b.k")

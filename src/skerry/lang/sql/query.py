@@ -49,10 +49,12 @@ def query_plan(tree: exp.Expr, streams: Mapping[str, Source], options: Mapping[s
     if clause is None:
         raise SqlError("a view needs FROM", place_of(tree))
     asked = options or {}
+    if is_gather(clause.this) and not tree.args.get("joins"):
+        return _gathered(tree, clause.this, streams, asked)
+    if asked.get("emit") == "early":
+        raise OptionError("emit = 'early' is for GATHER; this view gives an answer once, when it is settled")
     if tree.args.get("joins"):
         return _joined(tree, streams, asked)
-    if is_gather(clause.this):
-        return _gathered(tree, clause.this, streams, asked)
     _refuse(asked, _OF_JOINS, "a view without a join")
     return _single(tree, read_from(clause.this, streams))
 
@@ -98,8 +100,6 @@ def _single(tree: exp.Select, read: From) -> Node:
 def _joined(tree: exp.Select, streams: Mapping[str, Source], options: Mapping[str, str]) -> Node:
     if _aggregates(tree):
         raise SqlError("an aggregate over a join is not available in a view", place_of(tree))
-    if options.get("emit") == "early":
-        raise OptionError("emit = 'early' is for GATHER; a complete join gives its answers at once as it is")
     binder = JoinBinder(tree, streams)
     if not binder.joins_streams:
         _refuse(options, _OF_JOINS, "a join with tables only")
