@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from skerry.operators.joins.keys import Bools, key_codes
 from skerry.operators.joins.side import Side
 from skerry.operators.joins.technique import Arrivals, Int64s
 
-__all__ = ["arriving", "chosen", "in_order"]
+__all__ = ["arriving", "in_order"]
 
 
 def arriving(side: Side, stream: int, batch: pa.RecordBatch, rows: Int64s) -> tuple[Arrivals, Bools]:
@@ -22,13 +21,5 @@ def arriving(side: Side, stream: int, batch: pa.RecordBatch, rows: Int64s) -> tu
 
 def in_order(parts: Sequence[Arrivals]) -> Arrivals:
     """All parts by event time; at equal times by part and then as they stand."""
-    streams, keys = (np.concatenate(columns) for columns in zip(*((p.streams, p.keys) for p in parts), strict=True))
-    moments = zip(*((part.starts, part.ends, part.rows) for part in parts), strict=True)
-    starts, ends, rows = (np.concatenate(columns) for columns in moments)
-    return chosen(Arrivals(streams, keys, starts, ends, rows), np.argsort(starts, kind="stable"))
-
-
-def chosen(arrivals: Arrivals, places: Bools | npt.NDArray[np.intp]) -> Arrivals:
-    """Some arrivals, or all in another order."""
-    streams, keys, rows = arrivals.streams[places], arrivals.keys[places], arrivals.rows[places]
-    return Arrivals(streams, keys, arrivals.starts[places], arrivals.ends[places], rows)
+    together = Arrivals(*map(np.concatenate, zip(*(part.columns for part in parts), strict=True)))
+    return together.at(np.argsort(together.starts, kind="stable"))

@@ -98,7 +98,7 @@ class MultiJoin(Operator):
         held = [store.held() for store in self._stores]
         parts = [(stream, batch) for stream, (_, batch) in enumerate(held)]
         arrivals, kept = self._arrivals(parts, [rows for rows, _ in held])
-        self._technique.load(_taken(arrivals, self._order(arrivals, kept, parts)))
+        self._technique.load(arrivals.at(self._order(arrivals, kept, parts)))
         self._forget()
         self._saved_waiting = sorted(name for name in panes if name.startswith(_WAITING))
         self._waiting = [(int(name.split("/")[2]), unpack(panes[name])) for name in self._saved_waiting]
@@ -120,7 +120,7 @@ class MultiJoin(Operator):
             here = slice(behind, behind := behind + batch.num_rows)
             count = self._sides[stream].count
             self._stores[stream].add(batch, numbers + count - 1 if count else arrivals.ends[here], kept[here])
-        return _taken(arrivals, self._order(arrivals, kept, parts))
+        return arrivals.at(self._order(arrivals, kept, parts))
 
     def _numbered(self, parts: Sequence[_Part]) -> list[Int64s]:
         """The numbers that the rows of each part get."""
@@ -186,14 +186,3 @@ class MultiJoin(Operator):
 def _by_arrival(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The rows of one side in the order of their stamps."""
     return batch.take(pa.array(np.lexsort((batch.column(LANE).to_numpy(), batch.column(ARRIVAL).to_numpy()))))
-
-
-def _taken(arrivals: Arrivals, places: Places) -> Arrivals:
-    """The arrivals at some places, in that order. Places are in range: clipping is the fastest way to say so."""
-    return Arrivals(
-        arrivals.streams.take(places, mode="clip"),
-        arrivals.keys.take(places, mode="clip"),
-        arrivals.starts.take(places, mode="clip"),
-        arrivals.ends.take(places, mode="clip"),
-        arrivals.rows.take(places, mode="clip"),
-    )

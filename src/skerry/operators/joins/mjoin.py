@@ -53,5 +53,4 @@ class MJoin(Technique):
         return self._state.chains.entry_count
 
     def _packed(self, arrivals: Arrivals) -> Records:
-        columns = arrivals.streams, arrivals.keys, arrivals.starts, arrivals.ends, arrivals.rows
-        return entries(*columns, self.stream_count)
+        return entries(*arrivals.columns, self.stream_count)

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.model.time import Micros
-from skerry.operators.joins.arriving import arriving, chosen, in_order
+from skerry.operators.joins.arriving import arriving, in_order
 from skerry.operators.joins.combining import Combiner
 from skerry.operators.joins.rows import RowStore
 from skerry.operators.joins.side import Side
@@ -171,8 +171,8 @@ class Partition:
             rows, batch = room.store.held()
             arrivals, _ = arriving(self._sides[room.stream], room.stream, batch, rows)
             is_later = sinces(batch) > step
-            earlier.append(chosen(arrivals, ~is_later))
-            later.append(chosen(arrivals, is_later))
+            earlier.append(arrivals.at(np.flatnonzero(~is_later)))
+            later.append(arrivals.at(np.flatnonzero(is_later)))
         self._technique = self._make_technique()
         self._technique.load(in_order(earlier))
         return [arrivals for arrivals in later if arrivals.count]

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from skerry.errors import LimitError
 from skerry.model.batch import join
-from skerry.operators.joins.arriving import arriving, chosen, in_order
+from skerry.operators.joins.arriving import arriving, in_order
 from skerry.operators.joins.combining import Combiner
 from skerry.operators.joins.partition import sinces
 from skerry.operators.joins.side import Side
@@ -69,8 +69,8 @@ def _steps(
     later = later[np.argsort(since[later], kind="stable")]
     steps, firsts = np.unique(since[later], return_index=True)
     pieces = np.split(later, firsts[1:])
-    each = ((int(step), chosen(arrivals, piece)) for step, piece in zip(steps, pieces, strict=False))
-    return chosen(arrivals, since <= settled), each
+    each = ((int(step), arrivals.at(piece)) for step, piece in zip(steps, pieces, strict=False))
+    return arrivals.at(np.flatnonzero(since <= settled)), each
 
 
 def _found(technique: SNJoin, arrivals: Arrivals, limit: int) -> Int64s:

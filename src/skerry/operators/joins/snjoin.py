@@ -31,11 +31,11 @@ class SNJoin(Technique):
 
     def arrive(self, arrivals: Arrivals) -> Int64s:
         """Take tuples in, and give what they complete."""
-        return self._table.join(_tuples(arrivals), self.limit)
+        return self._table.join(Tuples(*arrivals.columns), self.limit)
 
     def load(self, arrivals: Arrivals) -> None:
         """Take tuples in, and give nothing."""
-        self._table.load(_tuples(arrivals))
+        self._table.load(Tuples(*arrivals.columns))
 
     def sweep(self, watermark: Micros) -> None:
         """Forget the tuples of each stream that ended before ``watermark``, until the first that has not."""
@@ -45,7 +45,3 @@ class SNJoin(Technique):
     def live_count(self) -> int:
         """How many tuples the table holds."""
         return self._table.count
-
-
-def _tuples(arrivals: Arrivals) -> Tuples:
-    return Tuples(arrivals.streams, arrivals.keys, arrivals.starts, arrivals.ends, arrivals.rows)

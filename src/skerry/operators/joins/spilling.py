@@ -12,7 +12,7 @@ from skerry.errors import LimitError, OptionError
 from skerry.kernels.hash import hash_integers
 from skerry.model.batch import join, pack, unpack
 from skerry.model.time import START_OF_TIME, Micros
-from skerry.operators.joins.arriving import arriving, chosen
+from skerry.operators.joins.arriving import arriving
 from skerry.operators.joins.combining import Combiner
 from skerry.operators.joins.flushing import flush_policy
 from skerry.operators.joins.partition import Partition, SpillFile
@@ -144,7 +144,7 @@ class SpillingJoin(Operator):
         places = hash_integers(arrivals.keys) >> np.uint64(64 - _PARTITION_BITS)
         for place in np.unique(places[kept]).tolist():
             mine = np.flatnonzero(kept & (places == place))
-            self._partitions[place].add(chosen(arrivals, mine), batch.take(pa.array(mine)), self._step + 1)
+            self._partitions[place].add(arrivals.at(mine), batch.take(pa.array(mine)), self._step + 1)
         return answers
 
     def _joined(self) -> pa.RecordBatch:

@@ -41,9 +41,19 @@ class Arrivals:
 
     def __post_init__(self) -> None:
         """All columns have one length."""
-        sizes = {column.size for column in (self.streams, self.keys, self.starts, self.ends, self.rows)}
+        sizes = {column.size for column in self.columns}
         if len(sizes) > 1:
             raise KernelError("arrivals have columns of different lengths", sorted(sizes))
+
+    @property
+    def columns(self) -> tuple[Int32s, Int64s, Int64s, Int64s, Int64s]:
+        """All of them, as kernels take them."""
+        return self.streams, self.keys, self.starts, self.ends, self.rows
+
+    def at(self, places: npt.NDArray[np.intp]) -> "Arrivals":
+        """Those at some places, in that order. Places are in range: clipping is the fastest way to say so."""
+        _, *others = self.columns
+        return Arrivals(self.streams.take(places, mode="clip"), *(each.take(places, mode="clip") for each in others))
 
     @property
     def count(self) -> int:

@@ -53,8 +53,7 @@ class SymmetricHashTree(Technique):
         return self._tree.chains.entry_count
 
     def _packed(self, arrivals: Arrivals) -> Records:
-        columns = arrivals.streams, arrivals.keys, arrivals.starts, arrivals.ends, arrivals.rows
-        return entries(*columns, self.stream_count)
+        return entries(*arrivals.columns, self.stream_count)
 
 
 class XJoinTree(SymmetricHashTree):
