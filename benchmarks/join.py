@@ -1,8 +1,8 @@
 """W1 and W2: complete joins and joins of variable arity, in process and through Spark.
 
 In process, batch by batch: every technique, and DuckDB (and Polars, if it is installed) in a loop that
-keeps the window in tables. On Spark: Skerry against chained stream-stream joins by hand, in small
-batches and in large ones. Answers are counted and must agree before a rate is printed.
+keeps the window in tables. On Spark: Skerry against stream-stream joins by hand, in small batches and in
+large ones, with the memory of all processes. Answers are counted and must agree before a rate is printed.
 
     python benchmarks/join.py --only process
     python benchmarks/join.py --only spark --json join.json
@@ -12,6 +12,7 @@ import argparse
 import importlib.util
 import itertools
 import json
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -20,12 +21,13 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from _watched import watched
+from _workloads import ANSWERS, WINDOW_US, complete, gathered, steps, write_parts
 from skerry.model.time import END_OF_TIME
 from skerry.operators.gather import Gather
 from skerry.operators.joins.join import MultiJoin
 from skerry.operators.joins.side import Side
 from skerry.operators.joins.techniques import TECHNIQUES
-from workloads import ANSWERS, WINDOW_US, complete, gathered, steps, write_parts
 
 _STEP_ROWS = 10_000
 _REPEATS = 3
@@ -155,51 +157,30 @@ def variable_arity() -> dict[str, float]:
 
 
 def on_spark(streams_count: int, rows: int, parts: int) -> dict[str, float]:
-    """Skerry and native stream-stream joins over the same files."""
-    from native_join import Native
-    from skerry.database import Settings, connect
-    from skerry.sinks.sink import MemorySink
-    from skerry.spark.runtime import SparkRun
-    from skerry.spark.session import session
-
-    spark = session("local[2]")
+    """Skerry and Structured Streaming by hand over the same files, each in a process of its own."""
     found: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
-        streams = complete(rows)[:streams_count]
-        write_parts(streams, Path(folder), parts)
-        total = sum(stream.num_rows for stream in streams)
+        streams, sensors = complete(rows)[:streams_count], gathered()
         expected = joined(list(steps(streams, _STEP_ROWS)), "snjoin")
+        write_parts(streams, Path(folder) / "complete", parts)
+        write_parts([sensors], Path(folder) / "gather", 20)
         for batch_rows in (50_000, 1_000_000):
-            database = connect()
-            database.execute(_script(Path(folder), streams_count))
-            settings = Settings(master="local[2]", step_rows=batch_rows)
-            sink = MemorySink()
-            run = SparkRun(database.pipeline(database.plans(), settings), sink, master="local[2]")
-            outcome = run.run()
-            assert outcome.answers.get("answer", 0) == expected, (outcome.answers, expected)
-            seconds = run.batch_seconds[1:] or run.batch_seconds
-            share = len(seconds) / len(run.batch_seconds)
-            found[f"complete, m = {streams_count}, batches of {batch_rows}: skerry"] = total * share / sum(seconds)
-            native = Native(spark, Path(folder), streams_count, max(1, batch_rows * parts // total))
-            rate, count = native.measure(total)
-            found[f"complete, m = {streams_count}, batches of {batch_rows}: native"] = rate
-            assert count == expected, f"native gave {count} answers, not {expected}"
-            for name in ("skerry", "native"):
-                rate = found[f"complete, m = {streams_count}, batches of {batch_rows}: {name}"]
-                print(f"  batches of {batch_rows}, {name}: {rate / 1e6:.3f} M tuples/s", flush=True)
+            found |= _contest(Path(folder) / "complete", "complete", batch_rows, expected)
+        return found | _contest(Path(folder) / "gather", "gather", 1_000_000, gather(list(steps([sensors], 1_000_000))))
+
+
+def _contest(folder: Path, what: str, batch_rows: int, expected: int) -> dict[str, float]:
+    """Both contenders; their answers must be as expected."""
+    found: dict[str, float] = {}
+    for who in ("skerry", "native"):
+        contender = Path(__file__).parent / "_spark_join.py"
+        printed, peak = watched([sys.executable, str(contender), who, what, str(folder), str(batch_rows)])
+        told = json.loads(printed.splitlines()[-1])
+        assert told["answers"] == expected, f"{who}, {what}: {told['answers']} answers, not {expected}"
+        name = f"{what} on Spark, batches of {batch_rows}: {who}"
+        found |= {name: told["rate"], f"{name}, bytes": peak}
+        print(f"  {name}: {told['rate'] / 1e6:.3f} M tuples/s, {peak / 2**30:.2f} GiB", flush=True)
     return found
-
-
-def _script(folder: Path, count: int) -> str:
-    columns = "ts TIMESTAMP, sensor BIGINT, val BIGINT, WATERMARK FOR ts AS ts"
-    sources = [
-        f"CREATE SOURCE s{n} ({columns}) WITH (connector='file', path='{folder}/s{n}/*.parquet');" for n in range(count)
-    ]
-    windows = [f"SLIDING(s{n}, ts, INTERVAL '60' SECOND) AS s{n}" for n in range(count)]
-    joins = " ".join(f"JOIN {windows[n]} ON s{n}.val = s0.val" for n in range(1, count))
-    times = ", ".join(f"s{n}.ts AS t{n}" for n in range(count))
-    view = f"CREATE MATERIALIZED VIEW answer AS SELECT s0.val, {times} FROM {windows[0]} {joins}"
-    return "\n".join([*sources, view])
 
 
 def main() -> None:

@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import tempfile
+from json import dumps, loads
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +30,11 @@ def bench(
     for name in names or known:
         if name not in known:
             raise InputError(f"unknown benchmark {name!r}; known are {', '.join(known)}")
-    for name in names or known:
-        options = ["--json", str(json)] if json else []
-        subprocess.run([sys.executable, str(_FOLDER / f"{name}.py"), *options], check=True)
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names or known:
+            numbers = Path(folder) / f"{name}.json"
+            subprocess.run([sys.executable, str(_FOLDER / f"{name}.py"), "--json", str(numbers)], check=True)
+            found[name] = loads(numbers.read_text())
+    if json:
+        json.write_text(dumps(found, indent=2))
