@@ -1,0 +1,1 @@
+"""Duality of data and queries: many standing selections matched with many readings at once."""

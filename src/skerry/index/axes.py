@@ -1,0 +1,112 @@
+"""Columns as axes: codes of readings and of a box's sides, whole numbers in the order of the values.
+
+A text column has two axes. One orders texts by their first bytes, which says every range of short texts exactly.
+The other is a hash, which tells apart long texts that begin alike; it serves equality alone.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyarrow import types as kinds
+
+from skerry.index.keys import LEAST
+from skerry.index.spans import Values
+from skerry.kernels.hash import hash_bytes
+from skerry.kernels.texts import PREFIX, Bytes, prefix_codes
+
+__all__ = ["Axis", "Interval", "bytes_of", "codes", "intervals", "is_told"]
+
+Int64s = npt.NDArray[np.int64]
+Interval = tuple[int, int]
+"""The least and the greatest code."""
+
+_NAN = 0x7FF8 << 48
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A column, in the order of its values or by hash."""
+
+    column: str
+    hashed: bool = False
+
+
+def codes(axis: Axis, array: pa.Array) -> Int64s:
+    """The code of each value. NULL has the least of all, by itself.
+
+    >>> codes(Axis("speed"), pa.array([7, None])).tolist()
+    [7, -9223372036854775808]
+    """
+    if kinds.is_string(array.type):
+        found = _text_codes(axis, bytes_of(array))
+    elif kinds.is_floating(array.type):
+        found = _double_codes(array.fill_null(0.0).to_numpy(zero_copy_only=False).astype(np.float64))
+    else:
+        whole = array.view(pa.int64()) if kinds.is_timestamp(array.type) else array.cast(pa.int64())
+        found = np.maximum(whole.fill_null(0).to_numpy(), LEAST + 1)
+    if array.null_count:
+        found[array.is_null().to_numpy(zero_copy_only=False)] = LEAST
+    return found
+
+
+def _double_codes(values: npt.NDArray[np.float64]) -> Int64s:
+    bits = (values + 0.0).view(np.int64)
+    return np.where(np.isnan(values), _NAN, np.where(bits >= 0, bits, bits ^ np.int64(2**63 - 1)))
+
+
+def bytes_of(array: pa.Array) -> Bytes:
+    """The bytes of texts; of NULL none."""
+    text = array.cast(pa.large_string())
+    _, offsets, data = text.buffers()
+    ends = np.frombuffer(offsets, np.int64)[text.offset : text.offset + len(text) + 1]
+    return Bytes(ends, np.frombuffer(data or b"", np.uint8))
+
+
+def _text_codes(axis: Axis, texts: Bytes) -> Int64s:
+    if axis.hashed:
+        return (hash_bytes(*texts) >> np.uint64(1)).astype(np.int64)
+    return prefix_codes(texts)
+
+
+def intervals(name: str, values: Values) -> dict[Axis, Interval]:
+    """A box's side as intervals of codes: all that is in the side is in them, and no more if ``is_told``.
+
+    >>> intervals("speed", Values(((5, 8),)))
+    {Axis(column='speed', hashed=False): (5, 7)}
+    """
+    if not values.spans:
+        return {Axis(name): (LEAST, LEAST)}
+    ((low, high),) = values.spans
+    if isinstance(low, bytes):
+        return _text_intervals(name, low, high, null=values.null)
+    return {Axis(name): (LEAST if values.null else max(low, LEAST + 1), high - 1)}
+
+
+def _text_intervals(name: str, low: bytes, high: bytes, *, null: bool) -> dict[Axis, Interval]:
+    first, last = prefix_codes(_row(low))[0], prefix_codes(_row(high))[0]
+    found = {Axis(name): (LEAST if null else int(first), int(last) - _is_told(high))}
+    if _is_long_text(low, high):
+        hashed = int(_text_codes(Axis(name, hashed=True), _row(low))[0])
+        found[Axis(name, hashed=True)] = (hashed, hashed)
+    return found
+
+
+def _row(text: bytes) -> Bytes:
+    return Bytes(np.array([0, len(text)]), np.frombuffer(text, np.uint8))
+
+
+def _is_long_text(low: bytes, high: bytes) -> bool:
+    """Whether a side is one text, too long for its code."""
+    return high == low + b"\0" and len(low) > PREFIX
+
+
+def is_told(values: Values) -> bool:
+    """Whether codes tell which values are in a side; otherwise texts must be compared."""
+    return all(not isinstance(cut, bytes) or _is_told(cut) for span in values.spans for cut in span)
+
+
+def _is_told(cut: bytes) -> bool:
+    """Whether no text below a cut has its code: if it is no longer than codes go, or by one zero."""
+    return len(cut) <= PREFIX or (len(cut) == PREFIX + 1 and cut.endswith(b"\0"))

@@ -1,0 +1,222 @@
+"""The index of boxes that ships: bitmaps for boxes that many points are in, blocks for those that few are in.
+
+Each has a grid whose cells follow the ends of its boxes. Boxes are clustered, and a cluster that
+reaches over more than ``WIDE`` of all cells is dissolved into bitmaps: testing it as a block at every point in
+its reach would cost more than its bits at every point. A box that comes later goes where it would have gone
+alone. When there are twice as many boxes as the grids were made for, they are made anew, before the next match.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from skerry.kernels.bitmaps import Bitmaps
+from skerry.kernels.blocks import FILL, Blocks
+from skerry.kernels.clusters import chances, clusters
+from skerry.kernels.grid import GREATEST, LEAST, Grid, cells_of, grid_over
+
+__all__ = ["WIDE", "BoxIndex", "Marks", "Pairs"]
+
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+UInt64s = npt.NDArray[np.uint64]
+Sides = Mapping[int, tuple[int, int]]
+"""By axis, the least and the greatest code of a box; an axis that is not named is open."""
+
+WIDE = 0.03
+_FEW = 1024
+"""So many boxes are bits and nothing else."""
+_FEWEST_CELLS, _MOST_CELLS = 16, 512
+_BOXES_A_CELL, _BITS_A_CELL = 128, 64
+_CACHE = 2**24
+"""So many bytes of bitmaps stay close at hand."""
+
+
+class Pairs(NamedTuple):
+    """Points and the boxes they are in, in order of points."""
+
+    rows: Int32s
+    numbers: Int32s
+
+
+class Marks(NamedTuple):
+    """One bitmap a point: bit i of it stands for the box ``numbers[i]``, or for none if that is -1."""
+
+    bits: UInt64s
+    numbers: Int32s
+
+
+class BoxIndex:
+    """Boxes under numbers of the caller's choice, which must not be large, over axes from 0.
+
+    >>> index = BoxIndex(axes=2)
+    >>> index.add(7, {0: (10, 20)})
+    >>> index.add(8, {0: (15, 30), 1: (0, 5)})
+    >>> pairs = index.match(np.array([[12, 16, 16], [9, 9, 1]]))
+    >>> pairs.rows.tolist(), pairs.numbers.tolist()
+    ([0, 1, 2, 2], [7, 7, 7, 8])
+    """
+
+    PARTS = frozenset(
+        ["firsts"]
+        + [f"{part}_{what}" for part in ("wide", "narrow") for what in ("starts", "counts", "lows", "highs", "numbers")]
+    )
+    """What a saved index consists of."""
+
+    def __init__(self, axes: int) -> None:
+        self._axes = axes
+        self._waiting: dict[int, Sides] = {}
+        self._arrange(np.empty((axes, 0), np.int64), np.empty((axes, 0), np.int64), np.empty(0, np.int64))
+
+    @classmethod
+    def of(cls, lows: Int64s, highs: Int64s, numbers: Int64s | None = None) -> "BoxIndex":
+        """Many boxes at once, axis by box; under their places, if no numbers are given."""
+        index = cls(lows.shape[0])
+        index._arrange(lows, highs, np.arange(lows.shape[1]) if numbers is None else numbers)
+        return index
+
+    def __len__(self) -> int:
+        """How many boxes there are."""
+        return self._count + len(self._waiting)
+
+    def __contains__(self, number: int) -> bool:
+        """Whether there is a box of this number."""
+        return number in self._waiting or number in self._wide or number in self._narrow
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the arrays take."""
+        return self._wide.nbytes + self._narrow.nbytes
+
+    def add(self, number: int, sides: Sides) -> None:
+        """Take a box in: at once, or before the next match if there is to be a new grid."""
+        if self._count >= 2 * self._arranged + _FEW or any(axis >= self._axes for axis in sides):
+            self._waiting[number] = sides
+            return
+        low, high = _spread([sides], self._axes)
+        self._count += 1
+        if _chance(self._narrow.grid, low, high) > WIDE:
+            self._wide.add(number, low[:, 0], high[:, 0])
+        else:
+            self._narrow.add(number, low[:, 0], high[:, 0])
+
+    def remove(self, number: int) -> None:
+        """Forget a box."""
+        if self._waiting.pop(number, None) is None:
+            (self._wide if number in self._wide else self._narrow).remove(number)
+            self._count -= 1
+
+    def match(self, points: Int64s) -> Pairs:
+        """The pairs of a point and a box that it is in. Points are axis by row; more axes may come behind."""
+        points = self._settled(points)
+        return Pairs(*self._wide.match(points, self._narrow.match(points)))
+
+    def marks(self, points: Int64s) -> Marks:
+        """One bitmap a point."""
+        points = self._settled(points)
+        wide = self._wide.marks(points)
+        narrow, labels = self._narrow.marks(points)
+        if not narrow.shape[1]:
+            return Marks(wide, self._wide.labels)
+        return Marks(np.concatenate([wide, narrow], axis=1), np.concatenate([self._wide.labels, labels]))
+
+    def settle(self) -> None:
+        """Arrange all anew if any box waits for that, or if few are left of those that were arranged."""
+        if not self._waiting and 4 * self._count + _FEW >= self._arranged:
+            return
+        self._axes = max(self._axes, 1 + max((axis for sides in self._waiting.values() for axis in sides), default=0))
+        lows, highs, numbers = self.boxes()
+        more = _spread(list(self._waiting.values()), self._axes)
+        waiting = np.fromiter(self._waiting, np.int64)
+        self._waiting = {}
+        self._arrange(
+            np.concatenate([lows, more[0]], axis=1),
+            np.concatenate([highs, more[1]], axis=1),
+            np.concatenate([numbers, waiting]),
+        )
+
+    def boxes(self) -> tuple[Int64s, Int64s, Int64s]:
+        """The lows, highs and numbers of all boxes that do not wait."""
+        wide, narrow = self._wide.numbers, self._narrow.numbers
+        lows, highs = (
+            np.concatenate(parts, axis=1)
+            for parts in zip(self._wide.boxes(wide), self._narrow.boxes(narrow), strict=True)
+        )
+        room = ((0, self._axes - lows.shape[0]), (0, 0))
+        lows, highs = np.pad(lows, room, constant_values=LEAST), np.pad(highs, room, constant_values=GREATEST)
+        return lows, highs, np.concatenate([wide, narrow])
+
+    def saved(self) -> dict[str, Int64s]:
+        """All there is, as arrays that need no arranging when they are restored."""
+        self.settle()
+        wide, (narrow, firsts) = self._wide.numbers, self._narrow.by_block()
+        parts = {"firsts": firsts}
+        for name, grid, numbers, (lows, highs) in (
+            ("wide", self._wide.grid, wide, self._wide.boxes(wide)),
+            ("narrow", self._narrow.grid, narrow, self._narrow.boxes(narrow)),
+        ):
+            parts |= {f"{name}_starts": grid.starts, f"{name}_counts": grid.counts}
+            parts |= {f"{name}_lows": lows, f"{name}_highs": highs, f"{name}_numbers": numbers}
+        return parts
+
+    @classmethod
+    def restored(cls, parts: Mapping[str, Int64s]) -> "BoxIndex":
+        """The index again."""
+        index = cls.__new__(cls)
+        index._axes, index._waiting = parts["wide_counts"].size, {}
+        wide, narrow = (_restored(parts, name, index._axes) for name in ("wide", "narrow"))
+        index._wide = Bitmaps(*wide)
+        index._narrow = Blocks(*narrow, np.array(parts["firsts"]))
+        index._count = index._arranged = wide[3].size + narrow[3].size
+        return index
+
+    def _settled(self, points: Int64s) -> Int64s:
+        """Points on the axes that any box has needed so far."""
+        self.settle()
+        return np.ascontiguousarray(points[: self._axes], np.int64)
+
+    def _arrange(self, lows: Int64s, highs: Int64s, numbers: Int64s) -> None:
+        """Make the grid, and sort boxes into bits and blocks."""
+        self._count = self._arranged = numbers.size
+        grid = grid_over(lows, highs, _cells(numbers.size / _BOXES_A_CELL))
+        narrow = np.flatnonzero(_chance(grid, lows, highs) <= WIDE) if numbers.size > _FEW else np.empty(0, np.int64)
+        order, firsts = clusters(grid, lows[:, narrow], highs[:, narrow], FILL)
+        near = chances(grid, lows[:, narrow], highs[:, narrow], order, firsts) <= WIDE
+        sizes = np.diff(firsts)
+        chosen = narrow[order[np.repeat(near, sizes)]]
+        firsts = np.concatenate([[0], np.cumsum(sizes[near])])
+        others = np.ones(numbers.size, np.bool_)
+        others[chosen] = False
+        lows_wide, highs_wide = lows[:, others], highs[:, others]
+        few = min(numbers.size / _BITS_A_CELL, 8 * _CACHE / max(lows_wide.size, 1))
+        self._wide = Bitmaps(grid_over(lows_wide, highs_wide, _cells(few)), lows_wide, highs_wide, numbers[others])
+        self._narrow = Blocks(grid, lows[:, chosen], highs[:, chosen], numbers[chosen], firsts)
+
+
+def _cells(wanted: float) -> int:
+    """The greatest power of two that is not above a number of cells, within bounds."""
+    return int(2 ** np.floor(np.log2(min(max(wanted, _FEWEST_CELLS), _MOST_CELLS))))
+
+
+def _chance(grid: Grid, lows: Int64s, highs: Int64s) -> npt.NDArray[np.float64]:
+    """The share of cells that each box reaches over, on all axes together."""
+    reach = cells_of(grid, highs) - cells_of(grid, lows) + 1
+    found: npt.NDArray[np.float64] = np.prod(reach / grid.counts[:, None], axis=0)
+    return found
+
+
+def _restored(parts: Mapping[str, Int64s], name: str, axes: int) -> tuple[Grid, Int64s, Int64s, Int64s]:
+    """Grid, lows, highs and numbers, as arrays of their own."""
+    starts, lows, highs = (np.array(parts[f"{name}_{what}"]).reshape(axes, -1) for what in ("starts", "lows", "highs"))
+    return Grid(starts, np.array(parts[f"{name}_counts"])), lows, highs, np.array(parts[f"{name}_numbers"])
+
+
+def _spread(boxes: list[Sides], axes: int) -> tuple[Int64s, Int64s]:
+    """Lows and highs of boxes, axis by box."""
+    lows, highs = np.full((axes, len(boxes)), LEAST), np.full((axes, len(boxes)), GREATEST)
+    for place, sides in enumerate(boxes):
+        for axis, (low, high) in sides.items():
+            lows[axis, place], highs[axis, place] = low, high
+    return lows, highs

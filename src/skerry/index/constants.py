@@ -1,0 +1,153 @@
+"""Constants of predicates, as values of the type in which DuckDB compares them with a column."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import TypeAlias
+
+import duckdb
+import pyarrow as pa
+from pyarrow import types as kinds
+from sqlglot import exp
+
+from skerry.index.keys import Moment
+from skerry.model.types import TIMESTAMP
+
+__all__ = ["Evaluator", "Unlike", "constants"]
+
+Evaluator: TypeAlias = Callable[[], duckdb.DuckDBPyConnection]
+"""Gives this thread's DuckDB, which decides what boxes cannot."""
+
+_DIGITS = 18
+"""A decimal of so many digits is 64 bits in DuckDB, and compared with every whole number as a decimal, exactly."""
+_MOST_DIGITS = 38
+"""A whole number of so many digits is still one of 128 bits."""
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?")
+
+
+class Unlike(Exception):
+    """A constant cannot be compared with a column as a key."""
+
+
+def constants(trees: Sequence[exp.Expr], type_: pa.DataType, evaluator: Evaluator) -> list[object]:
+    """What expressions without columns come to beside a column of a type; None for NULL.
+
+    DuckDB compares a column with several constants in one type: doubles make doubles of all others.
+    """
+    found = [_value(tree, type_, evaluator) for tree in trees]
+    doubles = {isinstance(value, float) for value in found if value is not None}
+    if len(doubles) > 1 and not kinds.is_float64(type_):
+        raise Unlike
+    return [_beside(value, tree, type_, evaluator) for value, tree in zip(found, trees, strict=True)]
+
+
+def _value(tree: exp.Expr, type_: pa.DataType, evaluator: Evaluator) -> object:
+    found = _literal(tree.unnest())
+    return _computed(tree.unnest(), type_, evaluator) if found is Unlike else found
+
+
+def _beside(value: object, tree: exp.Expr, type_: pa.DataType, evaluator: Evaluator) -> object:
+    """A value in the type in which it is compared."""
+    if type_ == TIMESTAMP and isinstance(value, str):
+        return _moment(value, tree, evaluator)
+    if kinds.is_floating(type_) and type(value) in (int, Decimal):
+        return _as_double(value, tree, type_, evaluator)
+    if _is_long(value):
+        raise Unlike
+    return value
+
+
+def _is_long(value: object) -> bool:
+    """Whether a number has so many digits that DuckDB may compare it in another type."""
+    digits = value if isinstance(value, Decimal) else Decimal(value) if type(value) is int else Decimal()
+    return len(digits.as_tuple().digits) > (_DIGITS if isinstance(value, Decimal) else _MOST_DIGITS)
+
+
+def _literal(tree: exp.Expr) -> object:
+    """A constant that needs no computing, or ``Unlike`` itself."""
+    if isinstance(tree, exp.Null):
+        return None
+    if isinstance(tree, exp.Boolean):
+        return bool(tree.this)
+    if isinstance(tree, exp.Neg):
+        inner = _literal(tree.this.unnest())
+        return -inner if isinstance(inner, int | float | Decimal) and not isinstance(inner, bool) else Unlike
+    if not isinstance(tree, exp.Literal):
+        return Unlike
+    return str(tree.this) if tree.is_string else _number(str(tree.this))
+
+
+def _number(text: str) -> object:
+    """A number as DuckDB reads it: whole, decimal, or double where it has an exponent."""
+    try:
+        if "e" in text.lower():
+            return float(text)
+        if "." not in text:
+            return int(text)
+        return Decimal(text)
+    except (ValueError, ArithmeticError):
+        return Unlike
+
+
+def _as_double(value: object, tree: exp.Expr, type_: pa.DataType, evaluator: Evaluator) -> float:
+    """The nearest double, as DuckDB finds it too; it is asked where a number is long, and for FLOAT."""
+    if kinds.is_float64(type_) and not _is_long(value):
+        return float(str(value))
+    name = "DOUBLE" if kinds.is_float64(type_) else "FLOAT"
+    found = _asked(f"CAST({tree.sql('duckdb')} AS {name})", evaluator).as_py()
+    if not isinstance(found, float):
+        raise Unlike
+    return found
+
+
+def _moment(text: str, tree: exp.Expr, evaluator: Evaluator) -> Moment:
+    if _MOMENT.fullmatch(text):
+        try:
+            since = datetime.fromisoformat(text).replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+            return Moment((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds)
+        except ValueError:
+            pass
+    return _as_moment(_asked(f"CAST({tree.sql('duckdb')} AS TIMESTAMP)", evaluator))
+
+
+def _as_moment(scalar: "pa.Scalar[pa.DataType]") -> Moment:
+    try:
+        return Moment(scalar.cast(TIMESTAMP).value)
+    except (pa.ArrowInvalid, TypeError):
+        raise Unlike from None
+
+
+def _computed(tree: exp.Expr, type_: pa.DataType, evaluator: Evaluator) -> object:
+    """What DuckDB makes of a constant expression, if that is of a kind we can place."""
+    if tree.find(exp.Column, exp.Query):
+        raise Unlike
+    if type_ == TIMESTAMP and _is_moment(tree):
+        return str(tree.this.this)
+    found = _asked(tree.sql("duckdb"), evaluator)
+    if not found.is_valid:
+        return None
+    if found.type == TIMESTAMP or kinds.is_date32(found.type):
+        return _as_moment(found)
+    narrow = kinds.is_float32(found.type) and not kinds.is_floating(type_)
+    known = (kinds.is_integer, kinds.is_decimal, kinds.is_floating, kinds.is_string, kinds.is_boolean)
+    if narrow or not any(kind(found.type) for kind in known):
+        raise Unlike
+    return found.as_py()
+
+
+def _is_moment(tree: exp.Expr) -> bool:
+    """Whether it is TIMESTAMP 'text', the text in full."""
+    return (
+        isinstance(tree, exp.Cast)
+        and tree.to.this == exp.DataType.Type.TIMESTAMP
+        and isinstance(tree.this, exp.Literal)
+        and _MOMENT.fullmatch(str(tree.this.this)) is not None
+    )
+
+
+def _asked(sql: str, evaluator: Evaluator) -> "pa.Scalar[pa.DataType]":
+    try:
+        return evaluator().sql(f"SELECT {sql}").to_arrow_table().column(0)[0]
+    except duckdb.Error:
+        raise Unlike from None

@@ -1,0 +1,28 @@
+"""Compile the kernels of the query index ahead of use."""
+
+import numpy as np
+import pyarrow as pa
+
+from skerry.index.axes import Axis, codes
+from skerry.index.boxes import BoxIndex
+
+__all__ = ["warm_index"]
+
+_BOXES = 3_000
+
+
+def warm_index() -> None:
+    """Call every kernel of the index once: boxes that few points are in, and boxes that most are in."""
+    random = np.random.default_rng(1)
+    lows = random.integers(0, 10**6, (2, _BOXES))
+    widths = np.where(np.arange(_BOXES) % 2 == 0, 10, 10**6)
+    index = BoxIndex.of(lows, lows + widths)
+    points = random.integers(0, 10**6, (2, 100))
+    for _ in range(2):
+        index.match(points)
+        index.marks(points)
+        index.add(_BOXES, {0: (1, 5)})
+        index.remove(_BOXES)
+    BoxIndex.restored(index.saved()).match(points)
+    for hashed in (False, True):
+        codes(Axis("name", hashed), pa.array(["a", None, "beyond the eighth letter"]))

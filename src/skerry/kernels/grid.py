@@ -1,0 +1,99 @@
+"""Cells: each axis cut where ends of boxes lie, so that a cell holds about as many ends as any other.
+
+    axis     ────┼───────┼──┼──┼────────┼────
+    starts   LEAST   3   7  8  9       40          cell 1 holds the codes from 3 to 6
+
+An end that lies on a cut is exact: the box covers the cell or does not meet it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from skerry.errors import KernelError
+from skerry.kernels._jit import kernel
+
+__all__ = ["GREATEST", "LEAST", "Grid", "cell_of", "cells_of", "grid_over"]
+
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+
+LEAST, GREATEST = -(2**63), 2**63 - 1
+"""Where a box has no end."""
+_SAMPLE = 2**15
+"""So many boxes tell where the ends of all of them lie."""
+
+
+class Grid(NamedTuple):
+    """The cells of each axis."""
+
+    starts: Int64s
+    """Axis by cell: the least code that is in it. The first is ``LEAST``."""
+    counts: Int64s
+    """How many cells an axis has."""
+
+    @property
+    def cells(self) -> int:
+        """How many cells an axis can have."""
+        return int(self.starts.shape[1])
+
+
+def grid_over(lows: Int64s, highs: Int64s, cells: int) -> Grid:
+    """Cut each axis into ``cells`` at the most, by where boxes begin and end. Arrays are axis by box.
+
+    >>> grid_over(np.array([[3, 8]]), np.array([[6, GREATEST]]), 4).starts.tolist()
+    [[-9223372036854775808, 3, 7, 8]]
+    """
+    if lows.shape != highs.shape:
+        raise KernelError("boxes have as many lows as highs, but got", lows.shape, highs.shape)
+    step = max(lows.shape[1] // _SAMPLE, 1)
+    starts = np.full((lows.shape[0], cells), GREATEST, np.int64)
+    counts = np.ones(lows.shape[0], np.int64)
+    for axis, (low, high) in enumerate(zip(lows[:, ::step], highs[:, ::step], strict=True)):
+        cuts = _cuts(np.concatenate([low[low > LEAST], high[high < GREATEST] + 1]), cells - 1)
+        starts[axis, 0] = LEAST
+        starts[axis, 1 : cuts.size + 1] = cuts
+        counts[axis] += cuts.size
+    return Grid(starts, counts)
+
+
+def _cuts(ends: Int64s, most: int) -> Int64s:
+    """Some of the places where boxes end. One that many share counts as often as makes it sure to be chosen."""
+    places, weights = np.unique(ends, return_counts=True)
+    if places.size <= most:
+        return places
+    reached = np.cumsum(np.minimum(weights, ends.size // most + 1))
+    wanted = (np.arange(most) + 0.5) * (reached[-1] / most)
+    return places[np.unique(np.searchsorted(reached, wanted))]
+
+
+def cells_of(grid: Grid, points: Int64s) -> Int32s:
+    """The cell of each point on each axis; points are axis by row.
+
+    >>> cells_of(Grid(np.array([[LEAST, 3, 7]]), np.array([3])), np.array([[2, 3, 100]])).tolist()
+    [[0, 1, 2]]
+    """
+    if points.shape[0] != grid.starts.shape[0]:
+        raise KernelError("points and cells differ in axes:", points.shape[0], grid.starts.shape[0])
+    return _cells(grid.starts, grid.counts, np.ascontiguousarray(points, np.int64))
+
+
+@kernel
+def cell_of(starts, count, code):
+    """The last cell that starts at or before a code."""
+    low, size = 0, count
+    while size > 1:
+        half = size >> 1
+        low += half if starts[low + half] <= code else 0
+        size -= half
+    return low
+
+
+@kernel
+def _cells(starts, counts, points):
+    cells = np.empty(points.shape, np.int32)
+    for axis in range(points.shape[0]):
+        for row in range(points.shape[1]):
+            cells[axis, row] = cell_of(starts[axis], counts[axis], points[axis, row])
+    return cells

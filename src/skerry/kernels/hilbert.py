@@ -1,0 +1,67 @@
+"""The order of points along Hilbert's curve, which passes from neighbour to neighbour.
+
+Skilling: Programming the Hilbert curve, 2004.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from skerry.errors import KernelError
+from skerry.kernels._jit import kernel
+
+__all__ = ["hilbert_keys"]
+
+Int64s = npt.NDArray[np.int64]
+
+
+def hilbert_keys(cells: npt.NDArray[np.int32], bits: int) -> Int64s:
+    """The place on the curve of each cell, axis by point, of a cube with ``2 ** bits`` cells an axis.
+
+    >>> hilbert_keys(np.array([[0, 0, 1, 1], [0, 1, 1, 0]], np.int32), 1).tolist()
+    [0, 1, 2, 3]
+    """
+    if not 0 < bits * cells.shape[0] < 64:
+        raise KernelError("axes times bits must lie between 1 and 63, got", cells.shape[0], bits)
+    return _keys(np.ascontiguousarray(cells, np.int32), bits)
+
+
+@kernel
+def _keys(cells, bits):
+    axes = cells.shape[0]
+    keys, turned = np.empty(cells.shape[1], np.int64), np.empty(axes, np.int64)
+    for point in range(keys.size):
+        for axis in range(axes):
+            turned[axis] = cells[axis, point]
+        _turn(turned, bits)
+        key = 0
+        for bit in range(bits - 1, -1, -1):
+            for axis in range(axes):
+                key = (key << 1) | ((turned[axis] >> bit) & 1)
+        keys[point] = key
+    return keys
+
+
+@kernel
+def _turn(turned, bits):
+    """Undo, level by level, the turns that the curve has made; then Gray code."""
+    axes = turned.size
+    bit = 1 << (bits - 1)
+    while bit > 1:
+        below = bit - 1
+        for axis in range(axes):
+            if turned[axis] & bit:
+                turned[0] ^= below
+            else:
+                swapped = (turned[0] ^ turned[axis]) & below
+                turned[0] ^= swapped
+                turned[axis] ^= swapped
+        bit >>= 1
+    for axis in range(1, axes):
+        turned[axis] ^= turned[axis - 1]
+    flips, bit = 0, 1 << (bits - 1)
+    while bit > 1:
+        if turned[axes - 1] & bit:
+            flips ^= bit - 1
+        bit >>= 1
+    for axis in range(axes):
+        turned[axis] ^= flips
