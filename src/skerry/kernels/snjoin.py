@@ -47,7 +47,7 @@ from skerry.kernels.occurrences import (
     sweep,
 )
 
-__all__ = ["OccurrenceTable", "Tuples"]
+__all__ = ["OccurrenceTable", "Tuples", "checked"]
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
@@ -97,7 +97,7 @@ class OccurrenceTable:
 
     def join(self, tuples: Tuples, limit: int) -> Int64s:
         """Take tuples in, give each combination that one of them completes: its rows, one a stream."""
-        tuples, pieces, place, given, wanted = self._checked(tuples), [], 0, 0, 0
+        tuples, pieces, place, given, wanted = checked(tuples, len(self._table.streams)), [], 0, 0, 0
         while place < tuples.keys.size:
             output = self._output(min(max(wanted, 2 * given, _FEW), limit - given))
             place, filled, wanted = _join(self._table, tuples, place, output, False)
@@ -111,7 +111,7 @@ class OccurrenceTable:
 
     def load(self, tuples: Tuples) -> None:
         """Take tuples in that have been joined with each other already."""
-        tuples, place = self._checked(tuples), 0
+        tuples, place = checked(tuples, len(self._table.streams)), 0
         while (place := _join(self._table, tuples, place, self._output(0), True)[0]) < tuples.keys.size:
             self._table = roomier(self._table)
 
@@ -123,15 +123,15 @@ class OccurrenceTable:
         """Room for so many combinations, stream by stream."""
         return np.empty((self._table.streams.shape[0], size), np.int64)
 
-    def _checked(self, tuples: Tuples) -> Tuples:
-        """The tuples in the form that kernels are compiled for."""
-        stream_count = self._table.streams.shape[0]
-        if len({column.size for column in tuples}) > 1:
-            raise KernelError("columns of tuples differ in length:", *(column.size for column in tuples))
-        streams, *others = (np.ascontiguousarray(column) for column in tuples)
-        if streams.size and not 0 <= streams.min() <= streams.max() < stream_count:
-            raise KernelError("a tuple is of no stream; there are", stream_count)
-        return Tuples(streams.astype(np.int32, copy=False), *(column.astype(np.int64, copy=False) for column in others))
+
+def checked(tuples: Tuples, stream_count: int) -> Tuples:
+    """The tuples in the form that kernels are compiled for."""
+    if len({column.size for column in tuples}) > 1:
+        raise KernelError("columns of tuples differ in length:", *(column.size for column in tuples))
+    streams, *others = (np.ascontiguousarray(column) for column in tuples)
+    if streams.size and not 0 <= streams.min() <= streams.max() < stream_count:
+        raise KernelError("a tuple is of no stream; there are", stream_count)
+    return Tuples(streams.astype(np.int32, copy=False), *(column.astype(np.int64, copy=False) for column in others))
 
 
 @kernel

@@ -1,0 +1,1 @@
+"""What to forget when memory or time is short, and what that costs."""

@@ -1,0 +1,220 @@
+"""The complete join of several streams, each window within a budget."""
+
+import io
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from skerry.errors import KernelError, LimitError
+from skerry.kernels.books import COMMON, LIMIT, LOGGED, PAGES, REFUSING, empty_books, sample_hashes
+from skerry.kernels.bounded import BOOKS, LOG, POLICY, WINDOWS, join, sweep
+from skerry.kernels.snjoin import Tuples, checked
+from skerry.kernels.windows import empty_windows, roomier, rows_held, with_scratch
+from skerry.model.time import Micros
+from skerry.shedding.losses import Ledger, SpanLoss
+from skerry.shedding.policies import POLICIES, make_policy
+
+__all__ = ["POLICIES", "Balance", "BoundedJoin"]
+
+Int64s = npt.NDArray[np.int64]
+
+_MOST_STREAMS = 64
+_MOST = 2.0**61
+_FEW = 1024
+
+
+class Balance(NamedTuple):
+    """What became of the tuples of each stream; received = shed + expired + kept."""
+
+    received: Int64s
+    shed: Int64s
+    expired: Int64s
+    kept: Int64s
+
+
+class BoundedJoin:
+    """A complete join whose window of stream i holds at most ``budgets[i]`` tuples; a policy says who must go.
+
+    Tuples are taken one at a time, in the order given. As long as no budget is reached, the answers are those of
+    ``OccurrenceTable``, disorder included. A ``sample`` of the keys is never shed, to measure what the others lose;
+    it is smaller if it would take more than a tenth of a window. Losses are told by spans of event time, each
+    ``span_us`` long. ``keep`` is the share of arrivals that are taken in at all: when it is less than one, those
+    that promise least are refused. With ``hash_values`` patterns are those of a table of so many hash values.
+
+    >>> join = BoundedJoin(2, np.array([1, 1]), "oldest", sample=0.0, span_us=100)
+    >>> streams, keys, starts = np.array([0, 0, 1, 1]), np.array([7, 8, 7, 8]), np.array([1, 2, 3, 4])
+    >>> join.join(Tuples(streams, keys, starts, ends=starts + 10, rows=np.array([0, 1, 0, 1])), limit=10).tolist()
+    [[1, 1]]
+    >>> join.balance().shed.tolist()
+    [1, 1]
+    """
+
+    def __init__(
+        self,
+        stream_count: int,
+        budgets: Int64s,
+        policy: str,
+        *,
+        hash_values: int = 0,
+        sample: float = 0.01,
+        span_us: int,
+        seed: int = 0,
+    ) -> None:
+        if budgets.size != stream_count:
+            raise KernelError("streams and their budgets differ in number:", stream_count, budgets.size)
+        if not 0 < stream_count <= _MOST_STREAMS:
+            raise KernelError(f"bounded windows are for up to {_MOST_STREAMS} streams, got", stream_count)
+        if budgets.min() < 1 or span_us < 1:
+            raise KernelError("budgets and spans are at least 1, got", int(budgets.min()), span_us)
+        self.keep = 1.0
+        self._windows = empty_windows(budgets.astype(np.int64))
+        self._policy = make_policy(policy, self._windows, seed, hash_values)
+        self._books = empty_books(stream_count, self._policy.label_count, span_us, sample)
+        self._ledger = Ledger(stream_count, Micros(span_us))
+
+    def join(self, tuples: Tuples, limit: int) -> Int64s:
+        """Take tuples in, give each combination that one of them completes: its rows, one a stream."""
+        tuples, pieces, place, given, wanted = self._begun(tuples), [], 0, 0, 0
+        while place < tuples.keys.size:
+            output = self._output(min(max(wanted, 2 * given, _FEW), limit - given))
+            place, filled, _, answers, reason = join(
+                self._windows, self._policy, self._books, tuples, place, output, False
+            )
+            pieces.append(output[:, :filled])
+            given += filled
+            wanted = int(min(answers, _MOST))
+            if given + wanted > limit:
+                raise LimitError(f"a step gives {given + wanted} combinations of tuples or more, the limit is", limit)
+            self._make_room(reason)
+        return np.concatenate(pieces or [self._output(0)], axis=1).T
+
+    def count(self, tuples: Tuples) -> float:
+        """Take tuples in, give how many combinations they complete, without spelling them out."""
+        tuples, place, given, nothing = self._begun(tuples), 0, 0.0, self._output(0)
+        while place < tuples.keys.size:
+            place, _, counted, _, reason = join(self._windows, self._policy, self._books, tuples, place, nothing, True)
+            given += counted
+            self._make_room(reason)
+        return given
+
+    def sweep(self, watermark: Micros) -> None:
+        """Forget the tuples of each stream that ended before ``watermark``, until the first that has not."""
+        sweep(self._windows, self._policy, watermark)
+
+    def live(self, stream: int) -> Int64s:
+        """The rows that a window holds, in order."""
+        return np.sort(rows_held(self._windows, stream), kind="stable")
+
+    def held(self, stream: int) -> int:
+        """How many tuples a window holds."""
+        return int(self._windows.streams[stream]["held"])
+
+    def balance(self) -> Balance:
+        """What became of all tuples so far."""
+        return Balance(*(self._windows.streams[name].copy() for name in ("received", "shed", "expired", "held")))
+
+    def losses(self, before: Micros) -> tuple[SpanLoss, ...]:
+        """What the spans that ended by a moment cost; each is told once."""
+        self._read_books()
+        return self._ledger.closed(before, float(self._books.marks[LIMIT] / 2**53))
+
+    def saved(self) -> bytes:
+        """All there is to know, to go on elsewhere as if nothing had happened."""
+        self._read_books()
+        blob, ledger = io.BytesIO(), np.frombuffer(self._ledger.saved(), np.uint8)
+        arrays = _arrays(self._windows._replace(chosen=np.empty(0, np.int64)), "windows")
+        arrays |= _arrays(self._policy, "policy") | _arrays(self._books, "books")
+        np.savez(blob, allow_pickle=False, ledger=ledger, keep=np.array(self.keep), **arrays)
+        return blob.getvalue()
+
+    def restored(self, blob: bytes) -> None:
+        """Take over what was saved."""
+        with np.load(io.BytesIO(blob), allow_pickle=False) as arrays:
+            self._windows = with_scratch(_rebuilt(self._windows, arrays, "windows"))
+            self._policy = _rebuilt(self._policy, arrays, "policy")
+            self._books = _rebuilt(self._books, arrays, "books")
+            self._ledger.restore(arrays["ledger"].tobytes())
+            self.keep = float(arrays["keep"])
+
+    def _begun(self, tuples: Tuples) -> Tuples:
+        """The tuples as kernels take them; what is to be refused of them is settled."""
+        self._books.marks[REFUSING] = self.keep < 1.0
+        self._books.cuts[:, 2] = 1.0 - self.keep
+        if self.keep < 1.0:
+            for stream, (recent, judged) in enumerate(zip(self._books.recent, self._books.judged, strict=True)):
+                self._books.cuts[stream, :2] = _cut(np.sort(recent[:judged]), 1.0 - self.keep)
+        else:
+            self._books.cuts[:, 3] = 0.0
+        return checked(tuples, len(self._windows.streams))
+
+    def _output(self, size: int) -> Int64s:
+        """Room for so many combinations, stream by stream."""
+        return np.empty((len(self._windows.streams), size), np.int64)
+
+    def _make_room(self, reason: int) -> None:
+        """Make room for what a kernel had none for."""
+        before = self._windows
+        if reason == WINDOWS:
+            self._windows = roomier(before)
+        if reason in (WINDOWS, POLICY):
+            self._policy = self._policy.grown(before, self._windows)
+            self._widen_pages()
+        if reason in (BOOKS, LOG):
+            if reason == LOG and not self._books.marks[LOGGED]:
+                self._lengthen_log()
+            self._read_books()
+
+    def _widen_pages(self) -> None:
+        pages = self._books.pages
+        more = 1 + len(self._windows.streams) + self._policy.label_count - pages.shape[1]
+        self._books = self._books._replace(pages=np.pad(pages, ((0, 0), (0, more))))
+
+    def _lengthen_log(self) -> None:
+        spans, sums = self._books.log_spans, self._books.log_sums
+        self._books = self._books._replace(
+            log_spans=np.concatenate([spans, spans]), log_sums=np.concatenate([sums, sums])
+        )
+
+    def _read_books(self) -> None:
+        """Take what the kernels noted into the ledger, and begin new pages."""
+        marks, streams = self._books.marks, len(self._windows.streams)
+        for span, *counts in self._books.pages[: marks[PAGES]].tolist():
+            shed = {self._policy.named(label): count for label, count in enumerate(counts[streams:]) if count}
+            self._ledger.arrived(span, counts[:streams], shed)
+        logged = self._books.log_spans[: marks[LOGGED]].tolist()
+        for (span, sampled, key), sums in zip(logged, self._books.log_sums, strict=False):
+            if sampled:
+                self._ledger.sampled(span, key, sums)
+            else:
+                self._ledger.answered(span, float(sums[0]))
+        marks[PAGES] = marks[LOGGED] = marks[COMMON] = 0
+        keys = np.array(self._ledger.sampled_keys(), np.int64)
+        self._ledger.drop(keys[sample_hashes(keys) >= marks[LIMIT]].tolist())
+
+
+def _cut(recent: npt.NDArray[np.float64], share: float) -> tuple[float, float]:
+    """What an arrival must be worth so that a share is refused, and the share to refuse of those worth just that."""
+    if not recent.size:
+        return -np.inf, 0.0
+    cut = recent[min(int(share * recent.size), recent.size - 1)]
+    below, equal = np.count_nonzero(recent < cut), np.count_nonzero(recent == cut)
+    return float(cut), (share * recent.size - below) / equal
+
+
+def _arrays(record: Any, name: str) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of a tuple with named fields, and of those within it."""
+    if isinstance(record, np.ndarray):
+        return {name: record}
+    parts = (_arrays(value, f"{name}.{part}") for part, value in record._asdict().items())
+    return {where: array for found in parts for where, array in found.items()}
+
+
+def _rebuilt(record: Any, arrays: Mapping[str, npt.NDArray[Any]], name: str) -> Any:
+    """A tuple like this one, made of other arrays."""
+    if isinstance(record, np.ndarray):
+        return arrays[name]
+    return record._replace(
+        **{part: _rebuilt(value, arrays, f"{name}.{part}") for part, value in record._asdict().items()}
+    )

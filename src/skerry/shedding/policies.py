@@ -1,0 +1,31 @@
+"""The policies there are, by name."""
+
+from collections.abc import Mapping
+
+from skerry.errors import OptionError
+from skerry.kernels.policies.adaptive import Adaptive
+from skerry.kernels.policies.frequency import Frequency
+from skerry.kernels.policies.oldest import Oldest
+from skerry.kernels.policies.output import Output
+from skerry.kernels.policies.pattern import Pattern
+from skerry.kernels.policies.policy import Policy
+from skerry.kernels.policies.random import Random
+from skerry.kernels.windows import Windows
+
+__all__ = ["POLICIES", "make_policy"]
+
+POLICIES: Mapping[str, type[Policy]] = {
+    "adaptive": Adaptive,
+    "pattern": Pattern,
+    "frequency": Frequency,
+    "output": Output,
+    "random": Random,
+    "oldest": Oldest,
+}
+
+
+def make_policy(name: str, windows: Windows, seed: int, hash_values: int) -> Policy:
+    """A policy for empty windows."""
+    if name not in POLICIES:
+        raise OptionError(f"unknown policy of shedding {name!r}; there are", ", ".join(sorted(POLICIES)))
+    return POLICIES[name].of(windows, seed, hash_values)

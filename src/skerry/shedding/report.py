@@ -1,0 +1,73 @@
+"""What was lost, as rows: a row a span and stream, and a row for the span as a whole."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from skerry.model.types import TIMESTAMP
+from skerry.shedding.estimate import Sampled, estimated
+from skerry.shedding.losses import SpanLoss, Sums
+
+__all__ = ["LOSSES", "told"]
+
+LOSSES = pa.schema(
+    {
+        "window_start": TIMESTAMP,
+        "window_end": TIMESTAMP,
+        "stream": pa.string(),
+        "policy": pa.string(),
+        "received": pa.int64(),
+        "shed": pa.int64(),
+        "shed_by": pa.list_(pa.struct([("pattern", pa.string()), ("shed", pa.int64())])),
+        "answers": pa.float64(),
+        "lost": pa.float64(),
+        "lost_low": pa.float64(),
+        "lost_high": pa.float64(),
+        "sample_rate": pa.float64(),
+        "sample_answers": pa.float64(),
+        "sample_lost": pa.float64(),
+    }
+)
+"""A row without a stream is about all of them. ``answers`` were given; ``lost`` is an estimate, and the truth lies
+between the ends nine times in ten; the sample, a share of the keys, lost what the others lost but only on paper."""
+
+
+def told(losses: Iterable[SpanLoss], streams: Sequence[str], policy: str) -> pa.RecordBatch:
+    """The rows of spans that are over; of those in which nothing was shed, none."""
+    rows = [row for loss in losses if any(stream.shed for stream in loss.streams) for row in _rows(loss, streams)]
+    return pa.RecordBatch.from_pylist([{"policy": policy, **row} for row in rows], LOSSES)
+
+
+def _rows(loss: SpanLoss, streams: Sequence[str]) -> list[dict[str, Any]]:
+    common = {
+        "window_start": loss.start,
+        "window_end": loss.end,
+        "answers": loss.answers + loss.sample_answers,
+        "sample_rate": loss.sample_rate,
+        "sample_answers": loss.sample_answers,
+    }
+    parts: list[dict[str, Any]] = [
+        {
+            "stream": name,
+            "received": stream.received,
+            "shed": sum(stream.shed.values()),
+            "shed_by": [{"pattern": pattern, "shed": shed} for pattern, shed in sorted(stream.shed.items())],
+            **_lost(stream.lost, loss.sample_rate),
+        }
+        for name, stream in zip(streams, loss.streams, strict=True)
+    ]
+    whole = {
+        "received": sum(part["received"] for part in parts),
+        "shed": sum(part["shed"] for part in parts),
+        **_lost(loss.lost, loss.sample_rate),
+    }
+    return [{**common, **part} for part in [*parts, whole]]
+
+
+def _lost(sums: Sums, rate: float) -> dict[str, float | None]:
+    """Without a sample nothing is known of what was lost."""
+    if rate <= 0:
+        return {"sample_lost": None}
+    estimate = estimated(Sampled(rate, sums.keys, sums.total, sums.squares, sums.largest))
+    return {"lost": estimate.total, "lost_low": estimate.low, "lost_high": estimate.high, "sample_lost": sums.total}
