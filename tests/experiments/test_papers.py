@@ -16,7 +16,7 @@ def asked(monkeypatch) -> list[bool]:
     """How a paper was measured that measures nothing; beside it there is one that is not there yet."""
     asked: list[bool] = []
 
-    def measure(quick, tell):
+    def measure(quick, tell, data):
         asked.append(quick)
         yield figure(a=1)
 
@@ -43,6 +43,16 @@ def test_figures_of_a_paper_are_written(asked, tmp_path):
     ]
 
 
+def test_folder_of_data_reaches_the_paper_that_needs_it(monkeypatch, tmp_path):
+    def measure(quick, tell, data):
+        (data / "seen").touch()
+        yield figure(a=1)
+
+    monkeypatch.setattr(papers, "PAPERS", {"one": measure})
+    reproduce("one", True, tmp_path / "new", silent, data=tmp_path)
+    assert (tmp_path / "seen").exists()
+
+
 def test_all_says_what_is_not_there_yet(asked, tmp_path):
     reproduce("all", False, tmp_path, silent)
     assert "| other | | | | not there yet |" in (tmp_path / "report.md").read_text()
@@ -60,7 +70,7 @@ def test_unknown_paper_is_told_from_one_that_is_not_there_yet(asked, tmp_path):
 def test_command_says_not_there_yet_with_exit_code_2(tmp_path):
     process = skerry(tmp_path, "reproduce", "fjords")
     assert process.returncode == 2
-    assert process.stderr == "error: the figures of 'fjords' are not there yet; there are those of snjoin\n"
+    assert process.stderr == "error: the figures of 'fjords' are not there yet; there are those of snjoin, shedding\n"
 
 
 def test_other_commands_do_not_wait_for_matplotlib():

@@ -38,6 +38,9 @@ class Panel:
     measure: str
     label: str
     logarithmic: bool = False
+    low: str = ""
+    """With ``high``, columns that say how far a measure was spread: drawn as a band around its line."""
+    high: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,29 +6,32 @@ from pathlib import Path
 from skerry.errors import InputError
 from skerry.experiments.figure import Figure
 from skerry.experiments.report import write_figure, write_report
+from skerry.experiments.shedding.figures import figures as shedding
 from skerry.experiments.snjoin.figures import figures as snjoin
 
 __all__ = ["PAPERS", "reproduce"]
 
-Experiment = Callable[[bool, Callable[[str], None]], Iterator[Figure]]
-"""Measures quickly or in full, says how far it is, and gives one figure after the other."""
+Experiment = Callable[[bool, Callable[[str], None], Path | None], Iterator[Figure]]
+"""Measures quickly or in full, says how far it is, and gives one figure after the other; may want a folder of data."""
 
 PAPERS: Mapping[str, Experiment | None] = {
-    "snjoin": snjoin,
+    "snjoin": lambda quick, tell, data: snjoin(quick, tell),
     "fjords": None,
-    "shedding": None,
+    "shedding": shedding,
     "deductive": None,
     "duality": None,
 }
 """None: known, but not there yet."""
 
 
-def reproduce(paper: str, quick: bool, folder: Path, tell: Callable[[str], None]) -> list[Figure]:
+def reproduce(
+    paper: str, quick: bool, folder: Path, tell: Callable[[str], None], data: Path | None = None
+) -> list[Figure]:
     """Measure a paper's figures, or those of ``all``, and write them and the report into a folder."""
     names = _named(paper)
     done = []
     for name in names:
-        for figure in (PAPERS[name] or _nothing)(quick, tell):
+        for figure in (PAPERS[name] or _nothing)(quick, tell, data):
             write_figure(figure, folder)
             done.append(figure)
     asked = f"skerry reproduce {paper}{' --quick' if quick else ''}"
@@ -47,5 +50,5 @@ def _named(paper: str) -> list[str]:
     return [paper]
 
 
-def _nothing(quick: bool, tell: Callable[[str], None]) -> Iterator[Figure]:
+def _nothing(quick: bool, tell: Callable[[str], None], data: Path | None) -> Iterator[Figure]:
     yield from ()

@@ -25,7 +25,11 @@ def draw(figure: Figure, place: Path) -> None:
 
 def _draw_panel(axes: Axes, figure: Figure, panel: Panel) -> None:
     for number, technique in enumerate(figure.techniques()):
-        axes.plot(*figure.line(technique, panel.measure), marker=_MARKERS[number % len(_MARKERS)], label=technique)
+        places, measures = figure.line(technique, panel.measure)
+        (line,) = axes.plot(places, measures, marker=_MARKERS[number % len(_MARKERS)], label=technique)
+        if panel.low:
+            low, high = (figure.line(technique, side)[1] for side in (panel.low, panel.high))
+            axes.fill_between(places, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
     if panel.logarithmic and max(figure.table.column(panel.measure).to_pylist()) > 0:
         axes.set_yscale("log", nonpositive="mask")
     else:

@@ -1,0 +1,116 @@
+"""A shedder that knows the future, where values repeat: the best greedy that is known, not the optimum.
+
+A tuple is worth what it will still give, by the time until its end: a place in a window is best used, at any moment, by
+those that give most in it. What it will give depends on what else is kept; so the first round supposes that all is, and
+each further one that it will be as it was in the round before.
+"""
+
+from collections import deque
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from skerry.kernels.snjoin import Tuples
+
+__all__ = ["given_with_foresight"]
+
+Floats = npt.NDArray[np.float64]
+
+_NOBODY = -1
+_ROUNDS = 3
+
+
+def given_with_foresight(tuples: Tuples, stream_count: int, memory: int, rounds: int = _ROUNDS) -> float:
+    """How many answers are given in the best of a few rounds.
+
+    Tuples are in order of time and have one window; keys are numbers from 0 on.
+    """
+    _, gains = _round(tuples, stream_count, tuples.keys.size, np.zeros((tuples.keys.size, stream_count)))
+    best = 0.0
+    for _ in range(rounds):
+        answers, gains = _round(tuples, stream_count, memory, gains)
+        best = max(best, answers)
+    return best
+
+
+def _round(tuples: Tuples, stream_count: int, memory: int, expected: Floats) -> tuple[float, Floats]:
+    """How many answers there are, and what each arrival gives with one tuple of each other stream, by that stream.
+
+    ``expected`` is what that is thought to be.
+    """
+    windows = _Windows(tuples, stream_count, _worths_at_end(tuples, expected))
+    answers, gains = 0.0, np.zeros_like(expected)
+    for place, stream in enumerate(tuples.streams.tolist()):
+        windows.expire(place)
+        if windows.sizes[stream] >= memory:
+            windows.shed(place)
+        windows.take(place, expected[place])
+        counts = windows.counts(place)
+        answers += prod(counts)
+        for other in range(stream_count):
+            if other != stream:
+                gains[place, other] = prod(counts[:other]) * prod(counts[other + 1 :])
+    return answers, gains
+
+
+def _worths_at_end(tuples: Tuples, gains: Floats) -> Floats:
+    """What each tuple would have given until its end, had it been there from the beginning."""
+    worths = np.zeros(tuples.keys.size)
+    order = np.argsort(tuples.keys, kind="stable")
+    for same in np.split(order, np.flatnonzero(np.diff(tuples.keys[order])) + 1):
+        summed = np.cumsum(gains[same], axis=0)
+        last = np.searchsorted(tuples.starts[same], tuples.ends[same], side="right") - 1
+        worths[same] = summed[last, tuples.streams[same]]
+    return worths
+
+
+class _Windows:
+    """What is kept, by stream and key, and what a tuple of each would have given until now."""
+
+    def __init__(self, tuples: Tuples, stream_count: int, at_end: Floats) -> None:
+        key_count = int(tuples.keys.max(initial=-1)) + 1
+        self.sizes = [0] * stream_count
+        self._tuples, self._at_end = tuples, at_end
+        self._streams, self._keys = tuples.streams.tolist(), tuples.keys.tolist()
+        self._worths = np.zeros((stream_count, key_count))
+        self._kept: list[list[deque[int]]] = [[deque() for _ in range(key_count)] for _ in range(stream_count)]
+        self._oldest = np.full((stream_count, key_count), _NOBODY)
+        self._lives = np.searchsorted(tuples.ends, tuples.starts).tolist()
+        self._first = 0
+
+    def expire(self, place: int) -> None:
+        """Let those go that end before a tuple comes; all of a stream and key that came earlier are gone by then."""
+        for ended in range(self._first, self._lives[place]):
+            if self._oldest[self._streams[ended], self._keys[ended]] == ended:
+                self._drop(self._streams[ended], self._keys[ended])
+        self._first = max(self._first, self._lives[place])
+
+    def shed(self, place: int) -> None:
+        """Drop the tuple of an arrival's stream that is worth least; of a key it is the oldest."""
+        stream = self._streams[place]
+        (there,) = np.nonzero(self._oldest[stream] != _NOBODY)
+        oldest = self._oldest[stream, there]
+        left = self._tuples.ends[oldest] - self._tuples.starts[place] + 1
+        self._drop(stream, int(there[np.argmin((self._at_end[oldest] - self._worths[stream, there]) / left)]))
+
+    def take(self, place: int, expected: Floats) -> None:
+        """Keep a tuple."""
+        own, key = self._streams[place], self._keys[place]
+        self._worths[:, key] += expected
+        same = self._kept[own][key]
+        if not same:
+            self._oldest[own, key] = place
+        same.append(place)
+        self.sizes[own] += 1
+
+    def counts(self, place: int) -> list[int]:
+        """How many tuples each stream has that may combine with one; its own has one, itself."""
+        own, key = self._streams[place], self._keys[place]
+        return [1 if stream == own else len(kept[key]) for stream, kept in enumerate(self._kept)]
+
+    def _drop(self, stream: int, key: int) -> None:
+        same = self._kept[stream][key]
+        same.popleft()
+        self._oldest[stream, key] = same[0] if same else _NOBODY
+        self.sizes[stream] -= 1
