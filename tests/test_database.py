@@ -59,7 +59,7 @@ def test_view_spills_to_a_folder_of_the_project(project):
         SELECT x.speed FROM SLIDING(road, ts, INTERVAL '9' SECOND) AS x
         JOIN SLIDING(road, ts, INTERVAL '9' SECOND) AS y ON x.segment = y.segment;""")
     (view,) = database.pipeline(database.plans(), FJORD).views
-    assert view.state.spill_to == str(project.resolve() / "deep" / "down")
+    assert view.state.overload.folder == str(project.resolve() / "deep" / "down")
     assert answers(database).table("pairs").num_rows == 25 + 2 * (23 + 21 + 19 + 17)
     assert list((project / "deep" / "down").iterdir()) == []
 

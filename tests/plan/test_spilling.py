@@ -9,6 +9,7 @@ from skerry.operators.derive import Expression
 from skerry.operators.joins.side import Side
 from skerry.plan.explain import explain
 from skerry.plan.nodes import Join, Project, ViewPlan
+from skerry.plan.overload import Spilling
 from skerry.plan.stages import cut_into_stages
 from skerry.testing.laws import rows_of
 from tests.plan.test_nodes import SCAN, SCHEMA
@@ -22,21 +23,15 @@ def stages(node):
     return cut_into_stages(ViewPlan("v", node))
 
 
-def test_folder_and_number_of_rows_go_together():
-    for half in ({"spill_to": "s"}, {"memory_rows": 1}):
-        with pytest.raises(InputError, match="needs a folder and a number of rows"):
-            replace(PLAIN, **half)
-
-
 def test_counted_rows_do_not_spill():
     sides = (SIDES[0], replace(SIDES[1], span_us=None, last_rows=3))
     with pytest.raises(InputError, match="LAST_ROWS keeps its rows in memory"):
-        replace(PLAIN, sides=sides, spill_to="s", memory_rows=1)
+        replace(PLAIN, sides=sides, overload=Spilling("s", 1))
 
 
 def test_plan_that_spills_gives_what_one_that_does_not_gives(tmp_path):
     found = []
-    for node in (PLAIN, replace(PLAIN, spill_to=str(tmp_path), memory_rows=1)):
+    for node in (PLAIN, replace(PLAIN, overload=Spilling(str(tmp_path), 1))):
         operator = stages(node).operate()
         parts = [operator.transition(batch(20.0, 30.0), 0), operator.transition(batch(40.0), 1)]
         found.append(rows_of(join([*parts, operator.advance(END_OF_TIME)], operator.schema)))
@@ -45,7 +40,7 @@ def test_plan_that_spills_gives_what_one_that_does_not_gives(tmp_path):
 
 
 def test_operators_of_one_view_spill_to_folders_of_their_own(tmp_path):
-    view = stages(replace(PLAIN, spill_to=str(tmp_path / "deep"), memory_rows=1))
+    view = stages(replace(PLAIN, overload=Spilling(str(tmp_path / "deep"), 1)))
     operators = [view.operate() for _ in range(3)]
     for operator in operators:
         operator.transition(batch(20.0, 30.0), 0)
@@ -59,5 +54,5 @@ def test_operators_of_one_view_spill_to_folders_of_their_own(tmp_path):
 
 def test_plan_says_where_it_spills():
     columns = Project(SCAN, tuple((field.name, Expression.of(field.name, field.type)) for field in SCHEMA))
-    told = explain(ViewPlan("v", replace(PLAIN, relations=(columns, columns), spill_to="s", memory_rows=5)))
+    told = explain(ViewPlan("v", replace(PLAIN, relations=(columns, columns), overload=Spilling("s", 5))))
     assert ", up to 5 readings a bucket in memory and the others in s" in told

@@ -185,3 +185,34 @@ def test_ten_thousand_lanes_are_planned_quickly():
     while not position["done"]:
         position, count = plan.next(position), count + 1
     assert count == 4
+
+
+def live_position(plan, lane, comes):
+    """Where a plan stands after so many units of a lane had come, step by step."""
+    position = plan.start()
+    for lane.come in comes:
+        position = plan.next(position)
+    return position
+
+
+def test_lag_is_how_long_readings_had_waited_when_a_step_began():
+    live = connector("a", [[[1], [2], [4], [9]]], live=True)
+    [lane] = live.lanes()
+    assert live_position(Replay([live], 100), lane, [1])["lag"] == 0
+    assert live_position(Replay([live], 100), lane, [1, 4])["lag"] == 8
+    lane.speed = 2.0
+    assert live_position(Replay([live], 100), lane, [1, 4])["lag"] == 4
+
+
+def test_view_that_may_not_lag_takes_less_in_until_it_has_caught_up():
+    live = connector("a", [[[moment] for moment in range(20)]], live=True)
+    [lane] = live.lanes()
+    plan = Replay([live], 100, {"v": Micros(4)})
+    assert live_position(plan, lane, [1])["shares"] == {"v": 1.0}
+    assert live_position(plan, lane, [1, 9])["shares"] == {"v": 0.25}
+    assert live_position(plan, lane, [1, 9, *range(10, 20)])["shares"] == {"v": 1.0}
+
+
+def test_bounded_source_never_lags():
+    positions, _ = replayed([connector("a", [[[1, 2], [50]]])], 1)
+    assert {position["lag"] for position in positions} == {0}

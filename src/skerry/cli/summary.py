@@ -1,5 +1,6 @@
 """The account at the end of a run."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from skerry.fjord.pipeline import Outcome
@@ -28,6 +29,20 @@ def told(outcome: Outcome, runtime: str, seconds: float, out: Path | None) -> st
         skew = Load(buckets, outcome.hot_keys.get(view, {})).told()
         lines += [f"  {view}: {skew}"] if skew else []
     for view, figures in sorted(outcome.figures.items()):
-        lines += [f"  {view}: {name.replace('_', ' ')} {count:,}" for name, count in figures.items()]
+        lines += [f"  {view}: {line}" for line in _figures(figures)]
+    if outcome.lag_us:
+        lines.append(f"  readings waited {outcome.lag_us / 1e6:.1f} s at the most")
     lines += [f"  {view}: stopped, {why}" for view, why in sorted(outcome.failures.items())]
     return "\n".join(lines + ([f"answers are in {out}"] if out else []))
+
+
+def _figures(figures: Mapping[str, int]) -> list[str]:
+    """What a view's operators have counted; of one with a budget, what became of all that came.
+
+    >>> _figures({"received": 9, "shed": 2, "kept": 7})
+    ['received 9 = kept 7 + expired 0 + shed 2']
+    """
+    if "received" in figures:
+        received, kept, expired, shed = (figures.get(name, 0) for name in ("received", "kept", "expired", "shed"))
+        return [f"received {received:,} = kept {kept:,} + expired {expired:,} + shed {shed:,}"]
+    return [f"{name.replace('_', ' ')} {count:,}" for name, count in figures.items()]

@@ -4,10 +4,11 @@ A watermark ``w`` promises that no reading before ``w`` will be accepted any mor
 ``START_OF_TIME`` and, when a bounded input is used up, goes to ``END_OF_TIME``.
 """
 
+import re
 from datetime import UTC, datetime
 from typing import NewType
 
-__all__ = ["END_OF_TIME", "MICROS", "START_OF_TIME", "Micros", "seconds", "show"]
+__all__ = ["END_OF_TIME", "MICROS", "START_OF_TIME", "Micros", "seconds", "show", "show_span", "span"]
 
 Micros = NewType("Micros", int)
 
@@ -24,6 +25,30 @@ MICROS = {
     "WEEK": 7 * 86_400_000_000,
 }
 """How many microseconds an SQL interval unit has. Months and years have no fixed length."""
+
+
+_UNITS = {"us": "MICROSECOND", "ms": "MILLISECOND", "s": "SECOND", "min": "MINUTE", "h": "HOUR", "d": "DAY"}
+_SPAN = re.compile(rf"(\d{{1,15}}(?:\.\d{{1,15}})?)\s*({'|'.join(_UNITS)})")
+
+
+def span(text: str) -> Micros | None:
+    """Read a span as options have it, or give None if it is none.
+
+    >>> span("250ms"), span("1.5 h"), span("soon")
+    (250000, 5400000000, None)
+    """
+    found = _SPAN.fullmatch(text.strip())
+    return Micros(round(float(found[1]) * MICROS[_UNITS[found[2]]])) if found else None
+
+
+def show_span(micros: int) -> str:
+    """Write a span in the greatest unit that divides it.
+
+    >>> show_span(90_000_000), show_span(3_600_000_000)
+    ('90s', '1h')
+    """
+    unit = next(unit for unit in reversed(_UNITS) if micros % MICROS[_UNITS[unit]] == 0)
+    return f"{micros // MICROS[_UNITS[unit]]}{unit}"
 
 
 def seconds(count: float) -> Micros:

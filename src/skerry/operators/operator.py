@@ -56,6 +56,13 @@ class Operator(ABC):
         """What it has counted since it was made, for the run's account."""
         return {}
 
+    def losses(self) -> pa.RecordBatch | None:
+        """What it has given up since it was asked last; None if it gives nothing up."""
+        return None
+
+    def take_in(self, share: float) -> None:  # noqa: B027
+        """From now on, take in about this share of what comes: for operators that may give things up."""
+
 
 class Chain(Operator):
     """Operators behind each other, as one. At most the first may hold state."""
@@ -93,3 +100,11 @@ class Chain(Operator):
     def figures(self) -> Mapping[str, int]:
         """Those of the first."""
         return self._links[0].figures()
+
+    def losses(self) -> pa.RecordBatch | None:
+        """Those of the first."""
+        return self._links[0].losses()
+
+    def take_in(self, share: float) -> None:
+        """The first is told."""
+        self._links[0].take_in(share)

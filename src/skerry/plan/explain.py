@@ -4,12 +4,13 @@ import re
 from collections.abc import Sequence
 
 from skerry.catalog import Source
-from skerry.model.time import MICROS
+from skerry.model.time import MICROS, show_span
 from skerry.model.window import Window
 from skerry.operators.derive import Expression
 from skerry.operators.joins.side import Side
 from skerry.plan.nodes import Aggregate, Gather, Join, Lookup, Node, Project, Scan, Select, ViewPlan
-from skerry.plan.stages import Feed, Stages, Stateful, cut_into_stages
+from skerry.plan.overload import Shedding, Spilling
+from skerry.plan.stages import FEWEST_INDEXED, Feed, Stages, Stateful, cut_into_stages
 
 __all__ = ["explain"]
 
@@ -43,8 +44,10 @@ def _operate(stages: Stages, state: Stateful) -> str:
         return f"operate: by {keys}; state: one row a pane and group"
     if isinstance(state, Gather):
         return "operate: by key; state: every reading for its span"
-    if not stages.spread:
+    if state.counted:
         return "operate: in one bucket, since LAST_ROWS needs one order of arrival; state: every live reading"
+    if isinstance(state.overload, Shedding):
+        return "operate: in one bucket, since all readings share a budget; state: the live readings within it"
     keys = ", ".join(_meaning(state, 0, key) for key in state.sides[0].keys)
     return f"operate: by {keys}, a key in one bucket however hot; state: every live reading"
 
@@ -54,6 +57,8 @@ def _route(stages: Stages, feed: Feed) -> str:
         return "route: beside the source, partial aggregates before the shuffle"
     if isinstance(stages.state, Join):
         return f"route {feed.name}: beside the source, only the columns that are needed"
+    if stages.only_selects:
+        return f"{_NO_SHUFFLE}; where a stream has {FEWEST_INDEXED} such views or more, by the query index"
     return "route: beside the source, only the columns that are needed" if stages.state else _NO_SHUFFLE
 
 
@@ -98,7 +103,7 @@ def _told(node: Node) -> str:
     if isinstance(node, Join):
         keys = " AND ".join(_key(node, number) for number in range(len(node.sides[0].keys)))
         windows = ", ".join(f"{side.name} {_side_window(side)}" for side in node.sides)
-        return f"Join ({node.technique}) {keys} over {windows}{_spilling(node)}"
+        return f"Join ({node.technique}) {keys} over {windows}{_overload(node)}"
     if isinstance(node, Lookup):
         keys = " AND ".join(f"{mine.sql} = {other.sql}" for mine, other in node.keys)
         return f"Lookup {keys} in table {node.table.name}, read again when it changes"
@@ -110,10 +115,16 @@ def _told(node: Node) -> str:
     return _scan(node.source)
 
 
-def _spilling(join: Join) -> str:
-    if join.spill_to is None:
+def _overload(join: Join) -> str:
+    if isinstance(join.overload, Spilling):
+        spilling = join.overload
+        return f", up to {spilling.memory_rows} readings a bucket in memory and the others in {spilling.folder}"
+    if join.overload is None:
         return ""
-    return f", up to {join.memory_rows} readings a bucket in memory and the others in {join.spill_to}"
+    shedding = join.overload
+    lag = f", lag up to {show_span(shedding.max_lag_us)}" if shedding.max_lag_us else ""
+    told = f", losses told in {shedding.loss_to}" if shedding.loss_to else ""
+    return f", up to {shedding.memory_rows} readings a window{lag}, the others shed by {shedding.policy}{told}"
 
 
 def _side_window(side: Side) -> str:

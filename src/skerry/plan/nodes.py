@@ -15,6 +15,7 @@ from skerry.operators.aggregate import WINDOW_END, WINDOW_START
 from skerry.operators.derive import Expression
 from skerry.operators.folds import Fold
 from skerry.operators.joins.side import Side
+from skerry.plan.overload import Overload, Shedding
 
 __all__ = [
     "MOST_COMBINATIONS",
@@ -174,10 +175,8 @@ class Join(Node):
     sides: tuple[Side, ...]
     technique: str = "snjoin"
     limit: int = MOST_COMBINATIONS
-    spill_to: str | None = None
-    """The folder of the rows that are not in memory."""
-    memory_rows: int | None = None
-    """How many rows are in memory, in each bucket; if this is not given, all."""
+    overload: Overload | None = None
+    """What becomes of readings that are too many; if this is not given, all are kept."""
 
     def __post_init__(self) -> None:
         """A side has the columns of its relation, and keys like those of the others."""
@@ -187,12 +186,10 @@ class Join(Node):
         kinds = {tuple(side.schema.field(key).type for key in side.keys) for side in self.sides}
         if len(kinds) > 1:
             raise InputError("the keys of a join differ in type:", *sorted(str(kind) for kind in kinds))
-        if (self.spill_to is None) != (self.memory_rows is None):
-            raise InputError(
-                "a join that spills needs a folder and a number of rows, got", self.spill_to, self.memory_rows
-            )
-        if self.spill_to is not None and self.counted:
-            raise InputError("a join with LAST_ROWS keeps its rows in memory; it has no use for spill_to")
+        if self.overload is not None and self.counted:
+            raise InputError("a join with LAST_ROWS keeps its rows in memory; it neither spills nor sheds")
+        if isinstance(self.overload, Shedding):
+            self.overload.check(self.technique)
 
     @property
     def counted(self) -> bool:
@@ -200,8 +197,11 @@ class Join(Node):
         return any(side.last_rows is not None for side in self.sides)
 
     def keys(self, place: int) -> tuple[str, ...]:
-        """What spreads a side over buckets: nothing if rows are counted, which needs one order of arrival."""
-        return () if self.counted else self.sides[place].keys
+        """What spreads a side over buckets.
+
+        Nothing if rows are counted, which needs one order of arrival, or shed, which needs one budget.
+        """
+        return () if self.counted or isinstance(self.overload, Shedding) else self.sides[place].keys
 
     @property
     def schema(self) -> pa.Schema:

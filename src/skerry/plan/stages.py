@@ -23,18 +23,23 @@ from skerry.operators.aggregate import WindowAggregate
 from skerry.operators.derive import Derive, Expression
 from skerry.operators.gather import Gather as GatherOperator
 from skerry.operators.joins.join import MultiJoin
+from skerry.operators.joins.shedding import SheddingJoin
 from skerry.operators.joins.spill import FolderSpill
 from skerry.operators.joins.spilling import SpillingJoin
 from skerry.operators.lookup import Lookup as LookupOperator
 from skerry.operators.operator import Chain, Operator
 from skerry.operators.partial import PartialAggregate
 from skerry.plan.nodes import Aggregate, Gather, Join, Lookup, Node, Project, Scan, Select, ViewPlan
+from skerry.plan.overload import Shedding, Spilling
 
-__all__ = ["Feed", "Stages", "Stateful", "Tables", "cut_into_stages"]
+__all__ = ["FEWEST_INDEXED", "Feed", "Stages", "Stateful", "Tables", "cut_into_stages"]
 
 Tables = Mapping[str, pa.RecordBatch]
 Stateful = Aggregate | Join | Gather
 """The nodes that keep something: a plan has at most one, and is cut below it."""
+
+FEWEST_INDEXED = 8
+"""From so many views on that only select from one stream, they are asked together, through the query index."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +91,20 @@ class Stages:
         return self.view.options.get("late_to")
 
     @property
+    def shedding(self) -> Shedding | None:
+        """How it gives readings up, if it does."""
+        overload = self.state.overload if isinstance(self.state, Join) else None
+        return overload if isinstance(overload, Shedding) else None
+
+    @property
     def stateful(self) -> bool:
         """Whether it has a part that runs by key."""
         return self.state is not None
+
+    @property
+    def only_selects(self) -> bool:
+        """Whether it is a selection and a projection, and nothing else."""
+        return self.state is None and [type(node) for node in self.feeds[0].below] == [Select, Project]
 
     @property
     def spread(self) -> bool:
@@ -161,10 +177,13 @@ def _operator(view: str, node: Stateful) -> Operator:
 
 
 def _join(view: str, node: Join) -> Operator:
-    if node.spill_to is None or node.memory_rows is None:
-        return MultiJoin(node.sides, node.technique, node.limit)
-    spill = FolderSpill(Path(node.spill_to) / f"{view}-{uuid4().hex}")
-    return SpillingJoin(node.sides, spill, node.memory_rows, node.technique, node.limit)
+    if isinstance(node.overload, Spilling):
+        spill = FolderSpill(Path(node.overload.folder) / f"{view}-{uuid4().hex}")
+        return SpillingJoin(node.sides, spill, node.overload.memory_rows, node.technique, node.limit)
+    if isinstance(node.overload, Shedding):
+        hashed = node.technique == "amjoin"
+        return SheddingJoin(node.sides, node.overload.memory_rows, node.overload.policy, node.limit, hashed=hashed)
+    return MultiJoin(node.sides, node.technique, node.limit)
 
 
 def _derivations(nodes: Sequence[Node], tables: Tables = MappingProxyType({})) -> list[Operator]:

@@ -9,18 +9,21 @@ a position is plain JSON. Spark logs it ahead of each batch; what a batch reads 
 positions around it, so a batch that runs again reads the same.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from heapq import heapify, heappop, heapreplace
 from typing import Any
 
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
+from skerry.sources.pace import next_share
 from skerry.sources.source import Connector, Lane, Split
 
 __all__ = ["Position", "Replay"]
 
 Position = dict[str, Any]
-"""``{"step": n, "done": bool, "until": {source: moment}, "lanes": {source: lanes}}``, the lanes of a source as
-``{"passed": k, "open": {lane index: [unit, cut]}}``."""
+"""``{"step": n, "done": bool, "until": {source: moment}, "lanes": {source: lanes}, "lag": micros, "shares": {view:
+share}, "version": n}``, the lanes of a source as ``{"passed": k, "open": {lane index: [unit, cut]}}``. The lag is how
+long readings had waited when the step began, the shares say how much of it is taken in, the version is that of the
+registry."""
 
 
 class _Cursor:
@@ -49,9 +52,20 @@ class _Cursor:
 
 
 class Replay:
-    """Plan steps of about ``step_rows`` readings over a set of connectors."""
+    """Plan steps of about ``step_rows`` readings over a set of connectors.
 
-    def __init__(self, connectors: Sequence[Connector], step_rows: int) -> None:
+    ``most_lags`` names the views that would rather miss readings than lag by more. ``next_version`` gives the version
+    of the registry that a step sees, from that of the step before; the first is that of 0.
+    """
+
+    def __init__(
+        self,
+        connectors: Sequence[Connector],
+        step_rows: int,
+        most_lags: Mapping[str, Micros] | None = None,
+        next_version: Callable[[int], int] = int,
+    ) -> None:
+        self._most_lags, self._next_version = most_lags or {}, next_version
         self._connectors = {connector.definition.name: connector for connector in connectors}
         self._lanes = {name: list(connector.lanes()) for name, connector in self._connectors.items()}
         self._step_rows = step_rows
@@ -60,7 +74,9 @@ class Replay:
     def start(self) -> Position:
         """The position before the first reading."""
         lanes = {name: {"passed": 0, "open": {}} for name in self._lanes}
-        return {"step": 0, "done": False, "until": {}, "lanes": lanes}
+        shares = dict.fromkeys(self._most_lags, 1.0)
+        start = {"step": 0, "done": False, "until": {}, "lanes": lanes, "lag": 0, "shares": shares}
+        return {**start, "version": 0}
 
     def next(self, position: Position) -> Position:
         """The position one step on, or the same one if there is nothing new."""
@@ -77,7 +93,17 @@ class Replay:
         done = not self._any_live() and all(cursor.spent for cursor in everyone)
         if lanes == position["lanes"] and done == position["done"]:
             return position
-        return {"step": position["step"] + 1, "done": done, "until": until, "lanes": lanes}
+        lag = self._lag(position["until"], come)
+        shares = {view: next_share(position["shares"][view], lag, most_us) for view, most_us in self._most_lags.items()}
+        return {
+            "step": position["step"] + 1,
+            "done": done,
+            "until": until,
+            "lanes": lanes,
+            "lag": lag,
+            "shares": shares,
+            "version": self._next_version(position["version"]),
+        }
 
     def splits(self, start: Position, end: Position) -> list[Split]:
         """What lies between two positions, a split a lane."""
@@ -106,6 +132,12 @@ class Replay:
         live = [lane for name, lanes in self._lanes.items() if self._connectors[name].live for lane in lanes]
         ends = [lane.last(lane.count() - 1) if lane.count() else START_OF_TIME for lane in live]
         return min(ends, default=END_OF_TIME)
+
+    def _lag(self, until: Mapping[str, Micros], come: Micros) -> Micros:
+        """How long readings of live sources have been there that the steps before have not read."""
+        live = [name for name, connector in self._connectors.items() if connector.live and name in until]
+        waited = [(come - until[name]) / min(lane.speed for lane in self._lanes[name]) for name in live]
+        return Micros(round(max([0.0, *waited])))
 
     def _cursors(self, name: str, record: Mapping[str, Any], since: int | None = None) -> list[_Cursor]:
         """The lanes from ``since`` on; a lane the record has passed stands at its end."""

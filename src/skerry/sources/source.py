@@ -64,6 +64,8 @@ class Lane(ABC):
     """A sequence of units, seen by the planner. Never reads more of a unit than it must."""
 
     name: str
+    speed: float = 1.0
+    """Of a live lane, how many seconds of event time pass in a second."""
 
     @abstractmethod
     def count(self) -> int:

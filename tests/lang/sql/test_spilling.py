@@ -3,6 +3,7 @@ import pytest
 from skerry.catalog import Catalog
 from skerry.errors import OptionError
 from skerry.lang.sql import Session
+from skerry.plan.overload import Spilling
 from tests.lang.sql.test_joins import SOURCES, A, B, join_of, planned, refused
 
 JOIN = f"SELECT x, y FROM {A} JOIN {B} ON a.name = b.name WHERE a.x < b.y"
@@ -10,12 +11,11 @@ JOIN = f"SELECT x, y FROM {A} JOIN {B} ON a.name = b.name WHERE a.x < b.y"
 
 def test_join_may_spill():
     found = join_of(JOIN, "WITH (spill_to='spilled', memory_rows='1000')")
-    assert (found.spill_to, found.memory_rows) == ("spilled", 1000)
+    assert found.overload == Spilling("spilled", 1000)
 
 
 def test_join_does_not_spill_unless_it_is_told_to():
-    found = join_of(JOIN)
-    assert (found.spill_to, found.memory_rows) == (None, None)
+    assert join_of(JOIN).overload is None
 
 
 def test_what_is_asked_of_the_combinations_stays_above_the_join():
@@ -27,8 +27,8 @@ def test_what_is_asked_of_the_combinations_stays_above_the_join():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("spill_to='s'", "spill_to and memory_rows go together"),
-        ("memory_rows='1'", "spill_to and memory_rows go together"),
+        ("spill_to='s'", "spill_to needs memory_rows"),
+        ("memory_rows='1'", "memory_rows needs spill_to, a folder for what is beyond it, or on_overload = 'shed'"),
         ("spill_to='  ', memory_rows='1'", "spill_to is a folder, got an empty name"),
         ("spill_to='s', memory_rows='0'", "memory_rows is a number from 1 to 1000000000, got '0'"),
         ("spill_to='s', memory_rows='-3'", "memory_rows is a number from 1"),

@@ -150,3 +150,14 @@ def test_store_that_was_restored_goes_on_saving_changes():
 def test_ends_of_other_length_are_refused():
     with pytest.raises(KernelError, match="rows and ends differ in length: 2 1"):
         RowStore(SCHEMA).add(batch(0, 2), np.zeros(1, np.int64))
+
+
+def test_rows_that_are_not_to_be_kept_are_let_go():
+    store = filled([3, 3, 3, 3])
+    store.keep(np.array([1, 5, 11, 40]))
+    assert store.count == 3
+    assert store.held()[0].tolist() == [1, 5, 11]
+    assert store.held()[1].column("speed").to_pylist() == speeds(store, [1, 5, 11]) == [0.5, 2.5, 5.5]
+    store.keep(np.array([], np.int64))
+    assert store.count == 0
+    assert store.snapshot() == {}

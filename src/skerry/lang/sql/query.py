@@ -11,18 +11,18 @@ from skerry.lang.sql.aggregates import AggregateBinder
 from skerry.lang.sql.declare import identifier
 from skerry.lang.sql.gather import gather_node, is_gather
 from skerry.lang.sql.joins import JoinBinder
+from skerry.lang.sql.overload import OVERLOAD_OPTIONS, number_option, overload
 from skerry.lang.sql.reading import place_of
 from skerry.lang.sql.scalar import Scope, check_condition, condition, scalar
 from skerry.lang.sql.streams import From, read_from
 from skerry.operators.derive import Expression
 from skerry.plan.nodes import MOST_COMBINATIONS, Join, Node, Project, Scan, Select
+from skerry.plan.overload import Overload
 
 __all__ = ["query_plan"]
 
 _KNOWN = ("expressions", "from_", "from", "joins", "where", "group", "having")
-_HIGHEST_LIMIT = 1_000_000_000
-_SPILLING = ("spill_to", "memory_rows")
-_OF_JOINS = ("join", "max_combinations", *_SPILLING)
+_OF_JOINS = ("join", "max_combinations", *OVERLOAD_OPTIONS)
 _LATER = {
     "order": "ORDER BY",
     "limit": "LIMIT",
@@ -104,11 +104,12 @@ def _joined(tree: exp.Select, streams: Mapping[str, Source], options: Mapping[st
     if not binder.joins_streams:
         _refuse(options, _OF_JOINS, "a join with tables only")
     node = binder.node(_columns(tree, binder.scope), options.get("join", "snjoin"), _limit(options))
-    return _spilling(node, options) if any(name in options for name in _SPILLING) else node
+    asked = overload(options)
+    return _bounded(node, asked) if asked else node
 
 
 def _gathered(tree: exp.Select, table: exp.Expr, streams: Mapping[str, Source], options: Mapping[str, str]) -> Node:
-    _refuse(options, ("join", *_SPILLING), "a view over GATHER")
+    _refuse(options, ("join", *OVERLOAD_OPTIONS), "a view over GATHER")
     if _aggregates(tree):
         raise SqlError("an aggregate over GATHER is not available in a view", place_of(tree))
     node, scope = gather_node(table, streams, early=options.get("emit") == "early", limit=_limit(options))
@@ -118,27 +119,16 @@ def _gathered(tree: exp.Select, table: exp.Expr, streams: Mapping[str, Source], 
     return Project(node, _columns(tree, scope))
 
 
-def _spilling(node: Node, options: Mapping[str, str]) -> Node:
-    """The same plan, its join within bounded memory."""
+def _bounded(node: Node, asked: Overload) -> Node:
+    """The same plan, its join within bounds."""
     if isinstance(node, Select | Project):
-        return replace(node, input=_spilling(node.input, options))
+        return replace(node, input=_bounded(node.input, asked))
     assert isinstance(node, Join)
-    if any(name not in options for name in _SPILLING):
-        raise OptionError("spill_to and memory_rows go together: where to spill, and beyond how many readings")
-    if not options["spill_to"].strip():
-        raise OptionError("spill_to is a folder, got an empty name")
-    return replace(node, spill_to=options["spill_to"], memory_rows=_number(options, "memory_rows"))
+    return replace(node, overload=asked)
 
 
 def _limit(options: Mapping[str, str]) -> int:
-    return _number(options, "max_combinations") if "max_combinations" in options else MOST_COMBINATIONS
-
-
-def _number(options: Mapping[str, str], name: str) -> int:
-    written = options[name]
-    if not (written.isascii() and written.isdigit()) or not 1 <= int(written) <= _HIGHEST_LIMIT:
-        raise OptionError(f"{name} is a number from 1 to {_HIGHEST_LIMIT}, got {written!r}")
-    return int(written)
+    return number_option(options, "max_combinations") if "max_combinations" in options else MOST_COMBINATIONS
 
 
 def _selected(node: Node, predicate: exp.Expr, scope: Scope) -> Node:

@@ -161,6 +161,18 @@ class RowStore:
         if gone:
             self._pieces = []
 
+    def keep(self, rows: Int64s) -> None:
+        """Let go of all rows but these, of which some may have ended. What is held then is one chunk."""
+        if not self._chunks:
+            return
+        whole = _Chunk.joined(list(self._chunks.values()))
+        places = np.flatnonzero(np.isin(whole.numbers, rows, assume_unique=True))
+        if places.size == whole.size:
+            return
+        self._chunks, self._pieces = {}, []
+        if places.size:
+            self._append(_Chunk(whole.numbers[places], whole.ends[places], whole.batch.take(pa.array(places))))
+
     def changes(self) -> PaneChanges:
         """The chunks that are new since the last call, and those that are merged or have ended."""
         self.forget(self._moment)

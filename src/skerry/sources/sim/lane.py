@@ -62,7 +62,7 @@ class TrafficLane(Lane):
         self, name: str, blocks: Blocks, settings: Settings, stations: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """Start the clock of a lane of so many stations; ``clock`` counts seconds."""
-        self.name = name
+        self.name, self.speed = name, settings.speedup
         self._blocks, self._settings = blocks, settings
         self._readings_a_tick = stations * settings.lanes * (1.0 - settings.missing)
         self._clock, self._started, self._resumed = clock, clock(), 0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from skerry.errors import OptionError
-from skerry.model.time import MICROS, Micros
+from skerry.model.time import MICROS, Micros, show_span, span
 from skerry.sources.sim.incidents import MOST_AN_HOUR
 from skerry.sources.sim.traffic import MOST_LANES
 
@@ -28,16 +28,6 @@ DEFAULTS: Mapping[str, str] = {
     "disorder": "0s",
 }
 """The options there are, and what holds without them; nothing stands for: not given."""
-
-_UNITS = {
-    "us": MICROS["MICROSECOND"],
-    "ms": MICROS["MILLISECOND"],
-    "s": MICROS["SECOND"],
-    "min": MICROS["MINUTE"],
-    "h": MICROS["HOUR"],
-    "d": MICROS["DAY"],
-}
-_SPAN = re.compile(rf"(\d+(?:\.\d+)?)\s*({'|'.join(_UNITS)})")
 
 
 @dataclass(frozen=True)
@@ -120,10 +110,9 @@ class _Given:
         return float(text)
 
     def span(self, name: str, least_us: int, most_us: int) -> int:
-        found = _SPAN.fullmatch(self._values[name].strip())
-        span_us = round(float(found[1]) * _UNITS[found[2]]) if found else -1
-        if not least_us <= span_us <= most_us:
-            limits = f"from {_spelled(least_us)} to {_spelled(most_us)}"
+        span_us = span(self._values[name])
+        if span_us is None or not least_us <= span_us <= most_us:
+            limits = f"from {show_span(least_us)} to {show_span(most_us)}"
             raise self._wrong(name, f"must be a span of time such as '250ms', '1s' or '10min', {limits}")
         return span_us
 
@@ -145,9 +134,3 @@ class _Given:
 
     def _wrong(self, name: str, needs: str) -> OptionError:
         return OptionError(f"option {name} of connector 'sim' {needs}; got {self._values[name]!r}")
-
-
-def _spelled(span_us: int) -> str:
-    """Write a span in the greatest unit that divides it."""
-    unit = next(unit for unit in reversed(_UNITS) if span_us % _UNITS[unit] == 0)
-    return f"{span_us // _UNITS[unit]}{unit}"
