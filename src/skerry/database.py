@@ -1,17 +1,21 @@
 """What a Python program uses: a catalogue that can be asked, told and run."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
-from skerry.catalog import Catalog, Source
+from skerry.catalog import Catalog, Source, Subscription
 from skerry.errors import InputError, OptionError
 from skerry.fjord.pipeline import Outcome, Pipeline, never
 from skerry.fjord.runtime import FjordRun
+from skerry.fjord.versions import RegistryPlace
 from skerry.lang.sql import Session
 from skerry.plan.nodes import Join, ViewPlan
+from skerry.plan.overload import Spilling
 from skerry.plan.stages import Stages, cut_into_stages
 from skerry.sinks.sink import MemorySink, Sink
 from skerry.sources.opening import open_connector
@@ -65,6 +69,16 @@ class Database:
         """Carry out SQL statements."""
         self._session.execute(script)
 
+    def subscribe(self, subscriptions: Iterable[Subscription]) -> None:
+        """Enter subscriptions: all, or if one of them is wrong none. A run takes them up with its next batch."""
+        with self.catalog.all_or_nothing():
+            self._session.subscribe(subscriptions)
+
+    def unsubscribe(self, ids: Sequence[str]) -> None:
+        """Strike subscriptions: all, or if one of them is not there none."""
+        with self.catalog.all_or_nothing():
+            self.catalog.subscriptions.remove(ids)
+
     def plans(self) -> list[ViewPlan]:
         """What the views mean."""
         return self._session.plans()
@@ -84,27 +98,56 @@ class Database:
         """Run all views until their input is used up, or until ``stopped`` says so."""
         settings = settings or Settings()
         pipeline = self.pipeline(self.plans(), settings)
+        register = partial(self._registered, pipeline) if self._takes_subscriptions else None
         if settings.runtime == "fjord":
-            return FjordRun(pipeline, sink).run(stopped=stopped, watch=watch)
+            with TemporaryDirectory(prefix="skerry-") as folder:
+                pipeline = replace(pipeline, registry=register(Path(folder)) if register else None)
+                return FjordRun(pipeline, sink).run(stopped=stopped, watch=watch)
         from skerry.spark.runtime import SparkRun
 
         texts = [source.text for source in [*pipeline.sources, *pipeline.tables]] + [
             view.text for view in self.catalog.views()
         ]
-        run = SparkRun(pipeline, sink, master=settings.master, checkpoint=settings.checkpoint, script="\n".join(texts))
+        run = SparkRun(
+            pipeline,
+            sink,
+            master=settings.master,
+            checkpoint=settings.checkpoint,
+            script="\n".join(texts),
+            register=register,
+        )
         return run.run(stopped=stopped, watch=watch)
 
     def pipeline(self, plans: Sequence[ViewPlan], settings: Settings) -> Pipeline:
         """The sources that the views read, opened, and the views cut into stages."""
-        if not plans:
+        if not plans and not self._takes_subscriptions:
             raise InputError("there is no view to run; add one with CREATE MATERIALIZED VIEW")
         read = {source.name: source for plan in plans for source in plan.sources}
+        read |= {source.name: source for source in self._subscribed()}
         own = [source for source in read.values() if source.connector != "spark" or settings.runtime != "spark"]
         foreign = tuple(source for source in read.values() if source not in own)
         connectors = tuple(self._opened(source) for source in own)
         tables = {table.name: table for plan in plans for table in plan.tables}
         views = tuple(_with_its_folder(cut_into_stages(plan), self._base) for plan in plans)
         return Pipeline(connectors, views, settings.step_rows, foreign, tuple(tables.values()), self._base)
+
+    @property
+    def _takes_subscriptions(self) -> bool:
+        """Whether there are subscriptions, or may be before a run ends: others can write into a project."""
+        return self.catalog.url is not None or self.catalog.subscriptions.version > 0
+
+    def _subscribed(self) -> list[Source]:
+        """The streams that are subscribed to; of a project all, for somebody may at any time."""
+        streams = [source for source in self.catalog.sources() if not source.is_table]
+        wanted = {subscription.stream for subscription in self.catalog.subscriptions.all()}
+        return [stream for stream in streams if stream.name in wanted or self.catalog.url is not None]
+
+    def _registered(self, pipeline: Pipeline, folder: Path) -> RegistryPlace:
+        """A place for versions of the registry, with the first in it."""
+        place = RegistryPlace(folder, pipeline.own_sources, self.catalog.url)
+        version = self.catalog.subscriptions.version
+        place.begin(self.catalog.subscriptions.all(), version)
+        return place
 
     def _opened(self, source: Source) -> Connector:
         connector = open_connector(source, self._base)
@@ -114,9 +157,11 @@ class Database:
 
 def _with_its_folder(view: Stages, base: Path) -> Stages:
     """The view with the folder it spills to, if it does, as every process finds it."""
-    if not isinstance(view.state, Join) or view.state.spill_to is None:
+    if not isinstance(view.state, Join) or not isinstance(view.state.overload, Spilling):
         return view
-    return replace(view, state=replace(view.state, spill_to=str((base / view.state.spill_to).resolve())))
+    spilling = view.state.overload
+    found = replace(spilling, folder=str((base / spilling.folder).resolve()))
+    return replace(view, state=replace(view.state, overload=found))
 
 
 @dataclass(frozen=True)

@@ -62,3 +62,10 @@ def test_explain_tells_keys_windows_and_places_of_a_join(tmp_path):
         "-- route a: beside the source, only the columns that are needed",
         "-- route b: beside the source, only the columns that are needed",
     ]
+
+
+def test_explain_counts_subscriptions(tmp_path):
+    rows = "('a', 'road', 'speed < 3'), ('b', 'road', 'TRUE')"
+    inserted = f"INSERT INTO subscriptions (id, stream, predicate) VALUES {rows}"
+    told = explained(tmp_path, f"{SCRIPT.partition(';')[0]}; {inserted}").stdout
+    assert told == "subscriptions\n  road: 2, by one query index beside the source\n"

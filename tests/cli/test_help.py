@@ -22,7 +22,12 @@ def test_help_of_every_command_has_an_example(command):
     assert f"Example: skerry {command}" in told(command, "--help")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ["add", "load", "list", "show", "remove"])
+def test_help_of_every_command_about_queries_has_an_example(command):
+    assert f"Example: skerry queries {command}" in told("queries", command, "--help")
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "queries"])
 def test_help_names_every_command(command):
     assert f"\n  {command} " in told("--help")
 
@@ -31,6 +36,8 @@ def test_version_is_told():
     assert told("--version") == f"skerry {__version__}\n"
 
 
-@pytest.mark.parametrize("option", ["--runtime", "--out", "--format", "--master", "--checkpoint", "--project"])
+@pytest.mark.parametrize(
+    "option", ["--subscriptions", "--runtime", "--out", "--format", "--master", "--checkpoint", "--project"]
+)
 def test_options_of_run_are_kept(option):
     assert f"  {option} " in told("run", "--help")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from skerry.errors import InputError
 from skerry.fjord.pipeline import Outcome, dead_letters, never
 from skerry.proxies.gate import Tally
+from skerry.shedding.report import LOSSES
 from skerry.sources.source import REJECTS
 from tests.fjord.given import MEAN, SCHEMA, SLOW, pipeline
 
@@ -23,6 +24,8 @@ outcomes = st.builds(
     st.dictionaries(names, st.dictionaries(names, counts)),
     st.dictionaries(names, st.dictionaries(names, counts)),
     st.dictionaries(names, st.dictionaries(names, counts)),
+    counts,
+    counts,
     counts,
 )
 
@@ -43,6 +46,26 @@ def test_two_views_may_send_late_readings_to_one_place():
 def test_late_readings_cannot_go_to_a_view(name):
     with pytest.raises(InputError, match=f"view 'mean' sends late readings to '{name}', which is a view itself"):
         pipeline([[]], 1, MEAN.replace("too_late", name), SLOW)
+
+
+SHED = """CREATE MATERIALIZED VIEW {0} WITH (on_overload='shed', loss_to='{1}', max_lag='2s') AS SELECT a.speed
+FROM SLIDING(road, ts, INTERVAL '1' SECOND) AS a JOIN SLIDING(road, ts, INTERVAL '1' SECOND) AS b USING (segment)"""
+
+
+def test_losses_have_an_output():
+    found = pipeline([[]], 1, SHED.format("pairs", "gone"))
+    assert found.outputs()["gone"] == LOSSES
+    assert found.most_lags == {"pairs": 2_000_000}
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [("pairs", "is a view itself"), ("gone", "gets those of 'pairs'"), ("slow", "is a view itself")],
+)
+def test_losses_have_an_output_of_their_own(other, why):
+    views = [SHED.format("pairs", "gone"), SHED.format("more", other), SLOW]
+    with pytest.raises(InputError, match=f"view 'more' tells its losses to '{other}', which {why}"):
+        pipeline([[]], 1, *views)
 
 
 def test_pipeline_travels():

@@ -1,3 +1,4 @@
+import json
 from collections import Counter
 from unittest.mock import patch
 
@@ -9,9 +10,11 @@ from pyspark.sql import Row
 
 from skerry.model.batch import unpack
 from skerry.model.time import Micros
+from skerry.operators.joins.shedding import SheddingJoin
+from skerry.sinks.sink import Stager
 from skerry.sources.source import Split
 from skerry.spark import operate
-from skerry.spark.envelope import DIRECT
+from skerry.spark.envelope import DIRECT, SHARE, TALLY
 from skerry.spark.operate import Operate
 from skerry.spark.route import Router
 from skerry.testing.laws import rows_of
@@ -35,8 +38,10 @@ class Panes(dict):
 class Stage:
     """The stateful stage over one bucket, in a worker that may lose what it keeps."""
 
-    def __init__(self, lanes: Lanes, run: str = "run"):
-        self.pipeline, self.panes, self.run = pipeline(lanes, 1, MEAN), Panes(), run
+    stager = None
+
+    def __init__(self, lanes: Lanes, run: str = "run", view: str = MEAN):
+        self.pipeline, self.panes, self.run = pipeline(lanes, 1, view), Panes(), run
         self.lanes, self.last = lanes, max(map(len, lanes)) - 1
 
     def getMapState(self, *_):
@@ -55,7 +60,7 @@ class Stage:
     def work(self, batch: int, envelopes: list[Row] | None = None) -> list[Row]:
         self.panes.written = []
         with patch.object(operate, "batch_of_task", return_value=batch):
-            processor = Operate(self.pipeline, self.run)
+            processor = Operate(self.pipeline, self.run, self.stager)
             processor.init(self)
             rows = self.envelopes(batch) if envelopes is None else envelopes
             return list(processor.handleInputRows((0, 0), iter(rows), None))
@@ -163,3 +168,52 @@ def test_operator_of_another_run_is_not_used():
 def test_direct_envelopes_pass_as_they_are():
     rows = [Row(grp=DIRECT, bucket=task, task=task, name="slow", newest=0, blob=b"x") for task in (2, 1)]
     assert list(Operate(pipeline([], 1, MEAN), "run").handleInputRows((DIRECT, 1), iter(rows), None)) == rows
+
+
+class Staged(Stager):
+    def __init__(self):
+        self.rows = {}
+
+    def stage(self, output, number, task, rows):
+        self.rows[output, number, task] = rows
+
+
+def test_many_answers_are_staged_and_their_number_is_sent(monkeypatch):
+    monkeypatch.setattr(operate, "STAGED_BYTES", 0)
+    stage = Stage(ONE_LANE)
+    stage.stager = Staged()
+    [answer] = [row for batch in range(3) for row in stage.work(batch)]
+    assert (answer.blob, answer.newest, answer.task) == (None, 3, 0)
+    assert stage.stager.rows["mean", 2, 0]["n"].to_pylist() == [1, 1, 1]
+
+
+SHED = """CREATE MATERIALIZED VIEW pairs
+WITH (on_overload='shed', shed_policy='oldest', memory_rows='1', loss_to='gone')
+AS SELECT a.speed FROM SLIDING(road, ts, INTERVAL '1' SECOND) AS a
+JOIN SLIDING(road, ts, INTERVAL '1' SECOND) AS b USING (segment)"""
+CROWD: Lanes = [[[(0, 1, 8.0), (1, 2, 8.0), (2, 3, 8.0)], [(3_000_000, 1, 16.0)]]]
+
+
+def test_losses_are_sent_once_though_the_worker_is_lost():
+    stage, sent = Stage(CROWD, view=SHED), []
+    for batch in range(stage.last + 1):
+        operate._kept.clear()
+        sent += [unpack(row.blob) for row in stage.work(batch) if row.name == "gone"]
+    assert sum(row["shed"] for batch in sent for row in batch.to_pylist() if row["stream"] is None) == 4
+
+
+def test_figures_are_told_once_though_the_worker_is_lost():
+    stage, told = Stage(CROWD, view=SHED), Counter()
+    for batch in range(stage.last + 1):
+        operate._kept.clear()
+        for row in stage.work(batch):
+            told += json.loads(row.blob)["figures"]["pairs"] if row.name == TALLY else {}
+    assert (told["received"], told["shed"], told["expired"]) == (8, 4, 4)
+
+
+def test_share_that_a_view_may_take_in_reaches_its_operator():
+    stage = Stage(CROWD, view=SHED)
+    share = Row(grp=0, bucket=0, task=0, name=SHARE, newest=250_000, blob=None)
+    with patch.object(SheddingJoin, "take_in") as taken:
+        stage.work(0, [*stage.envelopes(0), share])
+    taken.assert_called_once_with(0.25)

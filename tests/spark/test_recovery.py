@@ -11,7 +11,10 @@ import pytest
 SCRIPT = """
 CREATE SOURCE traffic (sensor VARCHAR, ts TIMESTAMP, segment INT, speed DOUBLE, flow INT,
   WATERMARK FOR ts AS ts - INTERVAL '2' SECOND)
-WITH (connector='sim', kind='traffic', sensors='16', seed='5', duration='75min', disorder='4s', garbled='0.002');
+WITH (connector='sim', kind='traffic', sensors='16', seed='5', duration='40min', disorder='4s', garbled='0.002');
+INSERT INTO subscriptions (id, stream, predicate) VALUES
+  ('slow', 'traffic', 'speed < 55'), ('odd', 'traffic', 'speed > segment * 20'),
+  ('busy', 'traffic', 'flow > 1 OR sensor LIKE ''%-03-u''');
 CREATE MATERIALIZED VIEW mean WITH (late_to='too_late') AS
 SELECT segment, window_start, AVG(speed) AS speed, STDDEV(speed) AS spread, COUNT(DISTINCT sensor) AS sensors
 FROM HOP(traffic, ts, INTERVAL '20' SECOND, INTERVAL '1' MINUTE) GROUP BY segment, window_start;
@@ -23,13 +26,17 @@ WHERE a.sensor <> b.sensor AND a.ts < b.ts;
 CREATE MATERIALIZED VIEW together AS
 SELECT key, sensor, ts, arity, members
 FROM GATHER(traffic, key => floor(speed), across => sensor, within => INTERVAL '2' SECOND, min_arity => 4) AS g;
+CREATE MATERIALIZED VIEW bounded WITH (on_overload='shed', memory_rows='200', loss_to='bounded_loss') AS
+SELECT a.sensor AS one, b.sensor AS other, a.ts, b.ts AS later FROM SLIDING(traffic, ts, INTERVAL '1' MINUTE) AS a
+JOIN SLIDING(traffic, ts, INTERVAL '1' MINUTE) AS b ON a.segment = b.segment AND floor(a.speed) = floor(b.speed)
+WHERE a.sensor <> b.sensor;
 """
 
 
 def _command(folder: Path, out: str) -> list[str]:
     # -c, not the console script: the tests need no installed entry point.
     main = "from skerry.cli import main; main()"
-    options = ["--format", "csv", "--master", "local[2]", "--batch-rows", "6000"]
+    options = ["--format", "csv", "--master", "local[2]", "--batch-rows", "5000"]
     kept = ["--out", str(folder / out), "--checkpoint", str(folder / f"{out}-checkpoint")]
     return [sys.executable, "-c", main, "run", str(folder / "script.sql"), *options, *kept]
 
@@ -63,6 +70,7 @@ def _check_killed_run(tmp_path: Path, attempts: int) -> None:
     done = subprocess.run(_command(tmp_path, "cut"), check=True, capture_output=True, text=True, timeout=120)
     assert kills >= 2
     assert "too_late" in done.stdout
+    assert "bounded_loss" in done.stdout
     assert _answers(tmp_path / "cut") == _answers(tmp_path / "whole")
 
 

@@ -134,7 +134,7 @@ def test_task_of_another_stream_sends_no_tick_before_the_end(done, buckets):
 
 @pytest.mark.parametrize("limit", [0, 1 << 20])
 def test_answers_beyond_the_limit_are_staged_and_their_number_is_sent(monkeypatch, limit):
-    monkeypatch.setattr(route, "_STAGED_BYTES", limit)
+    monkeypatch.setattr(route, "STAGED_BYTES", limit)
     staged: list[tuple[str, pa.RecordBatch]] = []
     router = Router(pipeline(LANES), 3, 7, {}, ["road"], stage=lambda *told: staged.append(told))
     router.take(Split("road", "0", 0, 1))

@@ -23,6 +23,7 @@ from sqlalchemy.exc import DatabaseError, IntegrityError
 from sqlalchemy.pool import StaticPool
 
 from skerry.catalog.definitions import Sensor, Source, View
+from skerry.catalog.subscriptions import Subscriptions, declare
 from skerry.errors import CatalogError
 from skerry.model.time import Micros
 from skerry.model.types import SQL_TYPES, sql_name
@@ -50,10 +51,11 @@ _sensors = Table(
     Column("longitude", Float),
     Column("tags", String, nullable=False),
 )
+_of_subscriptions = declare(_metadata)
 
 
 class Catalog:
-    """Sources, views and sensors by name.
+    """Sources, views, sensors and subscriptions by name.
 
     >>> catalog = Catalog.in_memory()
     >>> catalog.add(View("slow", {}, "CREATE ..."))
@@ -63,6 +65,8 @@ class Catalog:
 
     def __init__(self, url: str) -> None:
         memory = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}} if ":memory:" in url else {}
+        self.url = None if memory else url
+        """Where others find it too, if they can."""
         self._engine = create_engine(url, **memory)
         try:
             self._connection: Connection = self._engine.connect()
@@ -70,6 +74,7 @@ class Catalog:
             self._connection.commit()
         except DatabaseError as error:
             raise CatalogError(f"cannot open the catalogue {url!r}: {error.orig}") from None
+        self.subscriptions = Subscriptions(self._connection, _of_subscriptions)
 
     @classmethod
     def in_memory(cls) -> "Catalog":

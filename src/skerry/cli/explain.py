@@ -1,11 +1,13 @@
 """``skerry explain``: what runs where."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from skerry.cli.script import opened
+from skerry.database import Database
 from skerry.errors import InputError
 from skerry.plan import explain as plans
 
@@ -20,7 +22,15 @@ def explain(
 
     Example: skerry explain traffic.sql
     """
-    found = opened(script, project).plans()
-    if not found:
+    database = opened(script, project)
+    told = list(map(plans.explain, database.plans())) + _subscriptions(database)
+    if not told:
         raise InputError("the script has no view; add one with CREATE MATERIALIZED VIEW")
-    typer.echo("\n\n".join(map(plans.explain, found)))
+    typer.echo("\n\n".join(told))
+
+
+def _subscriptions(database: Database) -> list[str]:
+    """How many there are to each stream."""
+    streams = Counter(subscription.stream for subscription in database.catalog.subscriptions.all())
+    lines = [f"  {stream}: {count}, by one query index beside the source" for stream, count in sorted(streams.items())]
+    return ["\n".join(["subscriptions", *lines])] if lines else []

@@ -18,12 +18,16 @@ from skerry.database import Settings
 from skerry.errors import RunError
 from skerry.fjord.pipeline import Outcome
 from skerry.sinks.files import FileSink
+from skerry.sources.subscriptions import read_subscriptions
 
 __all__ = ["interruptible", "run"]
 
 
 def run(
     script: Annotated[Path, typer.Argument(help="SQL statements: sources and views.")],
+    subscriptions: Annotated[
+        Path | None, typer.Option(help="JSON lines or Parquet with id, stream, predicate.")
+    ] = None,
     runtime: Annotated[str, typer.Option(help="spark or fjord (in this process).")] = "spark",
     out: Annotated[Path, typer.Option(help="Folder for the answers, one folder a view.")] = Path("out"),
     format_: Annotated[str, typer.Option("--format", help="parquet, csv or jsonl.")] = "parquet",
@@ -39,6 +43,8 @@ def run(
     sink = FileSink(out, format_)
     settings = Settings(runtime, master, checkpoint, batch_rows)
     database = opened(script, project)
+    if subscriptions:
+        database.subscribe(read_subscriptions(subscriptions))
     started = time.monotonic()
     with interruptible() as stopped, Console(stderr=True).status(f"starting {runtime}") as status:
         outcome = database.run(sink, settings, stopped=stopped.is_set, watch=_Watch(status))

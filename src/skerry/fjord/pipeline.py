@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -9,15 +10,21 @@ import pyarrow as pa
 
 from skerry.catalog import Source
 from skerry.errors import InputError
+from skerry.fjord.registry import SUBSCRIPTIONS, Registry
+from skerry.fjord.selections import Selections
+from skerry.fjord.versions import Registrar, RegistryPlace
 from skerry.model.time import Micros
-from skerry.plan.stages import Feed, Stages
+from skerry.plan.stages import FEWEST_INDEXED, Feed, Stages
 from skerry.proxies.gate import Tally
+from skerry.shedding.report import LOSSES
 from skerry.sources.arrival import Stamp
+from skerry.sources.replay import Replay
 from skerry.sources.source import REJECTS, Connector, Split
 
 __all__ = ["Outcome", "Pipeline", "dead_letters", "never", "since"]
 
 _DEAD_LETTERS = "dead_letters"
+_TAKEN = {_DEAD_LETTERS: "rejected readings", SUBSCRIPTIONS: "answers of subscriptions"}
 
 Count = TypeVar("Count", int, Tally)
 
@@ -45,13 +52,19 @@ class Pipeline:
     """What streams are looked up in."""
     base: Path = Path()
     """Where relative paths start."""
+    registry: RegistryPlace | None = None
+    """Where the subscriptions to its streams are, if there can be any."""
 
     def __post_init__(self) -> None:
-        """An output has one writer: a view, or the late readings of one source."""
+        """An output has one writer: a view, its losses, or the late readings of one source."""
         taken = {view.name: "is a view itself" for view in self.views}
         for view in self.views:
-            if view.name == _DEAD_LETTERS:
-                raise InputError(f"a view cannot be called {_DEAD_LETTERS!r}: rejected readings are kept there")
+            lost = view.shedding.loss_to if view.shedding else None
+            if lost and taken.setdefault(lost, told := f"gets those of {view.name!r}") != told:
+                raise InputError(f"view {view.name!r} tells its losses to {lost!r}, which {taken[lost]}")
+        for view in self.views:
+            if view.name in _TAKEN:
+                raise InputError(f"a view cannot be called {view.name!r}: {_TAKEN[view.name]} are kept there")
             for output, source in _late_outputs(view).items():
                 told = f"gets those of {source!r}"
                 if taken.setdefault(output, told) != told:
@@ -60,21 +73,53 @@ class Pipeline:
     @property
     def sources(self) -> tuple[Source, ...]:
         """All sources that are read."""
-        return (*(connector.definition for connector in self.connectors), *self.foreign)
+        return (*self.own_sources, *self.foreign)
+
+    @property
+    def own_sources(self) -> tuple[Source, ...]:
+        """Those that Skerry reads by itself."""
+        return tuple(connector.definition for connector in self.connectors)
 
     @property
     def live(self) -> bool:
         """Whether some source has no end."""
         return any(connector.live for connector in self.connectors)
 
+    @property
+    def most_lags(self) -> dict[str, Micros]:
+        """The views that give readings up when they lag, and by how much they may."""
+        found = {view.name: view.shedding.max_lag_us for view in self.views if view.shedding}
+        return {name: lag for name, lag in found.items() if lag is not None}
+
+    def replay(self) -> Replay:
+        """What plans the steps of a run."""
+        next_version = Registrar(self.registry).next_version if self.registry else int
+        return Replay(self.connectors, self.step_rows, self.most_lags, next_version)
+
+    @cached_property
+    def selections(self) -> dict[str, Selections]:
+        """By source, the views that only select and are asked together, for they are many."""
+        found: dict[str, list[Stages]] = {}
+        for view in self.views:
+            if view.only_selects:
+                found.setdefault(view.feeds[0].source.name, []).append(view)
+        return {source: Selections(views) for source, views in found.items() if len(views) >= FEWEST_INDEXED}
+
     def readers(self, source: str) -> list[tuple[int, Stages, Feed]]:
-        """The feeds that read a source, with their views and the views' numbers."""
+        """The feeds that read a source by themselves, with their views and the views' numbers."""
+        together = self.selections.get(source, ())
         return [
             (number, view, feed)
             for number, view in enumerate(self.views)
             for feed in view.feeds
-            if feed.source.name == source
+            if feed.source.name == source and view.name not in together
         ]
+
+    def matches(self, source: str, readings: pa.RecordBatch, registry: Registry | None) -> dict[str, pa.RecordBatch]:
+        """What is answered by the query index, by output: views that only select, and subscriptions."""
+        together = self.selections.get(source)
+        answers = together.answers(readings) if together else {}
+        return answers | (registry.matches(source, readings) if registry else {})
 
     def stamp(self, split: Split) -> Stamp | None:
         """What marks a split's readings with the order of their arrival, if some view needs that."""
@@ -92,7 +137,8 @@ class Pipeline:
         for source in self.sources:
             found |= dict.fromkeys(self.late_outputs(source.name), source.schema)
             found[dead_letters(source.name)] = REJECTS
-        return found
+        found |= self.registry.outputs if self.registry else {}
+        return found | {view.shedding.loss_to: LOSSES for view in self.views if view.shedding and view.shedding.loss_to}
 
 
 def _late_outputs(view: Stages) -> dict[str, str]:
@@ -119,6 +165,10 @@ class Outcome:
     figures: dict[str, dict[str, int]] = field(default_factory=dict)
     """What else a view's operators have counted."""
     batches: int = 0
+    lag_us: int = 0
+    """How long, at the most, readings had waited when their step began."""
+    version: int = 0
+    """That of the subscriptions."""
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> "Outcome":
@@ -139,6 +189,8 @@ class Outcome:
             _added_within(self.hot_keys, later.hot_keys),
             _added_within(self.figures, later.figures),
             self.batches + later.batches,
+            max(self.lag_us, later.lag_us),
+            max(self.version, later.version),
         )
 
 

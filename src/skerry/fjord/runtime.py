@@ -9,13 +9,14 @@ import pyarrow as pa
 from skerry.catalog import Source
 from skerry.fjord.pipeline import Outcome, Pipeline, dead_letters, never, since
 from skerry.fjord.queue import Queue, Rows, Tick
+from skerry.fjord.registry import Registry
 from skerry.fjord.scheduler import Module, RoundRobin
+from skerry.fjord.versions import registry_at
 from skerry.model.batch import join
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.plan.stages import Stages
 from skerry.proxies.gate import Gate, Tally, watermark
 from skerry.sinks.sink import Sink
-from skerry.sources.replay import Replay
 from skerry.sources.source import Split
 from skerry.sources.tables import Tables
 
@@ -57,6 +58,17 @@ class _Flow:
             marks = [watermark(feed.source, newest[feed.source.name]) for feed in self.view.clocks]
             self._meeting.put(Tick(min(marks)))
 
+    def take_in(self, share: float) -> None:
+        """Let the operator that keeps state know how much of what comes it can have."""
+        if self.view.shedding:
+            self.modules[-1].operator.take_in(share)
+
+    def losses(self) -> tuple[str, pa.RecordBatch] | None:
+        """Where it tells what it gave up, and what that is."""
+        shedding = self.view.shedding
+        lost = self.modules[-1].operator.losses() if shedding else None
+        return (shedding.loss_to, lost) if shedding and shedding.loss_to and lost else None
+
     def grown(self) -> dict[str, int]:
         """What its operators have counted since they were asked last."""
         if not self.view.stateful:
@@ -88,6 +100,7 @@ class FjordRun:
         self._scheduler = RoundRobin([module for flow in self._flows for module in flow.modules])
         self._newest: dict[str, Micros] = dict.fromkeys(self._connectors, START_OF_TIME)
         self._pending: dict[str, list[pa.RecordBatch]] = {}
+        self._registry: Registry | None = None
 
     def run(self, *, stopped: Callable[[], bool] = never, watch: Callable[[Outcome], None] | None = None) -> Outcome:
         """Go on until the input is used up, or until told to stop; report after each step."""
@@ -104,7 +117,7 @@ class FjordRun:
 
     def steps(self, stopped: Callable[[], bool] = never) -> Iterator[tuple[Outcome, dict[str, pa.RecordBatch]]]:
         """Work step by step; give what each came to, and its rows by output."""
-        replay = Replay(self._pipeline.connectors, self._pipeline.step_rows)
+        replay = self._pipeline.replay()
         position = replay.start()
         while not position["done"] and not stopped():
             following = replay.next(position)
@@ -112,7 +125,11 @@ class FjordRun:
                 time.sleep(_PATIENCE_SECONDS)
                 continue
             self._look_at_tables()
-            outcome = Outcome(batches=1)
+            outcome = Outcome(batches=1, lag_us=following["lag"], version=following["version"])
+            if self._pipeline.registry:
+                self._registry = registry_at(self._pipeline.registry, following["version"])
+            for flow in self._flows:
+                flow.take_in(following["shares"].get(flow.view.name, 1.0))
             for split in replay.splits(position, following):
                 outcome = outcome.then(self._take(split))
             self._newest |= {name: max(self._newest[name], moment) for name, moment in outcome.newest.items()}
@@ -144,6 +161,8 @@ class FjordRun:
             accepted, late = gate.admit(stamp.put_on(decoded.readings) if stamp else decoded.readings)
             tally += Tally(accepted.num_rows, late.num_rows, decoded.rejects.num_rows)
             self._feed(connector.definition, accepted)
+            for output, rows in self._pipeline.matches(split.source, accepted, self._registry).items():
+                self._keep(output, rows)
             self._keep(dead_letters(split.source), decoded.rejects)
             for output in self._pipeline.late_outputs(split.source):
                 self._keep(output, late.select(connector.definition.schema.names))
@@ -169,7 +188,11 @@ class FjordRun:
         for flow in self._flows:
             for batch in flow.drain():
                 self._keep(flow.view.name, batch)
+            if lost := flow.losses():
+                self._keep(*lost)
         schemas = self._pipeline.outputs()
-        found = {output: join(batches, schemas[output]) for output, batches in self._pending.items()}
+        found = {
+            output: join(batches, schemas.get(output, batches[0].schema)) for output, batches in self._pending.items()
+        }
         self._pending = {}
         return found

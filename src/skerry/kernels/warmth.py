@@ -37,9 +37,15 @@ def warm(kinds: Iterable[str] | None = None) -> None:
 
 
 @contextmanager
-def warming(kinds: Iterable[str]) -> Iterator[None]:
-    """Warm kernels beside what is done meanwhile."""
-    beside = Thread(target=warm, args=(tuple(kinds),))
+def warming(kinds: Iterable[str], others: Iterable[Callable[[], None]] = ()) -> Iterator[None]:
+    """Warm kernels beside what is done meanwhile; ``others`` call those that rooms above know how to call."""
+
+    def work() -> None:
+        warm(kinds)
+        for call in others:
+            call()
+
+    beside = Thread(target=work)
     beside.start()
     try:
         yield

@@ -60,6 +60,7 @@ class _Parts(Stager):
     def write(self, place: Path, rows: pa.RecordBatch) -> None:
         """Write a file beside its place, under a name no other process uses, and move it there."""
         beside = place.with_name(f".{place.name.lstrip('.')}.{os.getpid()}")
+        beside.parent.mkdir(parents=True, exist_ok=True)
         try:
             _WRITERS[self.format](beside, pa.Table.from_batches([rows]))
         except BaseException:

@@ -40,9 +40,10 @@ class Deliver:
         progress: Progress,
         tables: TableStore,
         watch: Callable[[Outcome], None] | None,
+        run: str = "",
     ) -> None:
         self._outputs, self._sink, self._progress, self._watch = pipeline.outputs(), sink, progress, watch
-        self._tables = tables
+        self._tables, self._registry, self._run = tables, pipeline.registry, run
 
     def tell(self, context: SparkContext) -> None:
         """Let the tasks of the next batch know what they need to."""
@@ -66,12 +67,15 @@ class Deliver:
                 task, rows = table.column("task")[place].as_py(), table.column("newest")[place].as_py()
                 answers.setdefault(name, _Answers()).staged[task] = rows
         counts = {output: self._write(output, batch, found) for output, found in answers.items()}
+        if self._registry and outcome.version != self._progress.total.version:
+            self._registry.note_batch(self._run, batch, outcome.version)
         self._progress.record(batch, outcome.then(Outcome(answers=counts)))
         self.tell(frame.sparkSession.sparkContext)
         if self._watch:
             self._watch(self._progress.total)
 
     def _write(self, output: str, batch: int, found: _Answers) -> int:
-        rows = join(found.batches, self._outputs[output])
+        schema = found.batches[0].schema if found.batches else self._outputs.get(output, pa.schema([]))
+        rows = join(found.batches, schema)
         self._sink.write(output, batch, rows, tuple(found.staged))
         return rows.num_rows + sum(found.staged.values())

@@ -10,7 +10,17 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-__all__ = ["ARROW_SCHEMA", "DIRECT", "SPARK_SCHEMA", "TALLY", "Envelope", "to_batch"]
+__all__ = [
+    "ARROW_SCHEMA",
+    "DIRECT",
+    "MILLION",
+    "SHARE",
+    "SPARK_SCHEMA",
+    "STAGED_BYTES",
+    "TALLY",
+    "Envelope",
+    "to_batch",
+]
 
 SPARK_SCHEMA = "grp INT, bucket INT, task INT, name STRING, newest BIGINT, blob BINARY"
 
@@ -28,6 +38,11 @@ ARROW_SCHEMA = pa.schema(
 DIRECT = -1
 TALLY = "#tally"
 """The name under which a task reports what became of the readings it took; no output is called so."""
+SHARE = "#share"
+"""The name under which a view that sheds learns how much of the batch it may take in, in millionths."""
+MILLION = 1_000_000
+STAGED_BYTES = 1 << 20
+"""Answers larger than this are written where they are found instead of sent to the driver."""
 
 
 @dataclass(frozen=True)

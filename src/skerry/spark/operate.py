@@ -21,7 +21,8 @@ from skerry.model.time import START_OF_TIME, Micros
 from skerry.operators.operator import Operator, PaneChanges
 from skerry.plan.stages import Stages
 from skerry.proxies.gate import watermark
-from skerry.spark.envelope import DIRECT, TALLY
+from skerry.sinks.sink import Stager
+from skerry.spark.envelope import DIRECT, MILLION, SHARE, STAGED_BYTES, TALLY
 from skerry.spark.progress import batch_of_task
 
 __all__ = ["Operate"]
@@ -53,8 +54,8 @@ _kept: dict[tuple[str, int, int], _Kept] = {}
 class Operate(StatefulProcessor):
     """Runs the second part of each view."""
 
-    def __init__(self, pipeline: Pipeline, run: str) -> None:
-        self._views, self._run = pipeline.views, run
+    def __init__(self, pipeline: Pipeline, run: str, stager: Stager | None = None) -> None:
+        self._views, self._run, self._stager = pipeline.views, run, stager
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Open the state: panes by name."""
@@ -67,7 +68,7 @@ class Operate(StatefulProcessor):
             yield from rows
             return
         envelopes = sorted(rows, key=lambda row: (row.name, row.task))
-        kept, answers = self._worked(group, bucket, envelopes)
+        kept, answers, lost = self._worked(group, bucket, envelopes)
         name = self._views[group].name
         grown = kept.grown()
         if kept.failure or grown:
@@ -75,26 +76,39 @@ class Operate(StatefulProcessor):
             told = Outcome(failures=failures, figures={name: grown} if grown else {})
             yield _to_deliver(group, bucket, TALLY, json.dumps(asdict(told)).encode())
         if answers.num_rows:
-            yield _to_deliver(group, bucket, name, pack(answers))
+            yield self._answer(group, bucket, name, answers)
+        if lost:
+            yield _to_deliver(group, bucket, *lost)
 
     def close(self) -> None:
         """Nothing to let go."""
 
-    def _worked(self, group: int, bucket: int, envelopes: list[Row]) -> tuple[_Kept, pa.RecordBatch]:
+    def _answer(self, group: int, bucket: int, name: str, answers: pa.RecordBatch) -> Row:
+        """Answers for the sink: in the row, or staged, with only their number in it, if they are many."""
+        if self._stager is None or answers.nbytes <= STAGED_BYTES:
+            return _to_deliver(group, bucket, name, pack(answers))
+        self._stager.stage(name, batch_of_task(), bucket, answers)
+        return _to_deliver(group, bucket, name, None, answers.num_rows)
+
+    def _worked(
+        self, group: int, bucket: int, envelopes: list[Row]
+    ) -> tuple[_Kept, pa.RecordBatch, tuple[str, bytes] | None]:
+        """The operator after its work, its answers, and where it tells its losses and what these are."""
         view = self._views[group]
         # Taken out while it works: should the task fail half-way, nobody finds it half changed.
         kept = _kept.pop((self._run, group, bucket), None)
         if kept is None or kept.version != self._saved_version():
             kept = self._restored(view)
-        answers = empty(kept.operator.schema)
+        answers, lost = empty(kept.operator.schema), None
         if kept.failure is None:
             try:
                 answers = _answered(view, kept, envelopes)
+                lost = _lost(view, kept.operator)
             except LimitError as error:
                 kept.failure = str(error)
         self._save(kept)
         _kept[(self._run, group, bucket)] = kept
-        return kept, answers
+        return kept, answers, lost
 
     def _saved_version(self) -> int:
         clock = self._panes.getValue((_CLOCK,))
@@ -107,6 +121,7 @@ class Operate(StatefulProcessor):
             clock = json.loads(panes.pop(_CLOCK))
             kept.newest, kept.version, kept.failure = clock["newest"], clock["version"], clock["failure"]
         kept.operator.restore(panes)
+        kept.figures = dict(kept.operator.figures())
         return kept
 
     def _save(self, kept: _Kept) -> None:
@@ -123,18 +138,30 @@ class Operate(StatefulProcessor):
             self._panes.removeKey((name,))
 
 
-def _to_deliver(group: int, bucket: int, name: str, blob: bytes) -> Row:
-    return Row(grp=group, bucket=bucket, task=0, name=name, newest=0, blob=blob)
+def _to_deliver(group: int, bucket: int, name: str, blob: bytes | None, rows: int = 0) -> Row:
+    return Row(grp=group, bucket=bucket, task=bucket, name=name, newest=rows, blob=blob)
 
 
 def _answered(view: Stages, kept: _Kept, envelopes: list[Row]) -> pa.RecordBatch:
     """What follows from a batch's rows, and from the time that has passed."""
+    for row in envelopes:
+        if row.name == SHARE:
+            kept.operator.take_in(row.newest / MILLION)
+    envelopes = [row for row in envelopes if row.name != SHARE]
     rows = [row for row in envelopes if row.blob is not None]
     batches = [kept.operator.transition(unpack(row.blob), view.places[row.name]) for row in rows]
     for row in envelopes:
         kept.newest[row.name] = max(kept.newest.get(row.name, START_OF_TIME), row.newest)
     batches.append(kept.operator.advance(_watermark(view, kept.newest)))
     return join(batches, kept.operator.schema)
+
+
+def _lost(view: Stages, operator: Operator) -> tuple[str, bytes] | None:
+    """Before the state is saved: what has been told is not in it any more."""
+    lost = operator.losses()
+    if not lost or not view.shedding or not view.shedding.loss_to:
+        return None
+    return view.shedding.loss_to, pack(lost)
 
 
 def _watermark(view: Stages, newest: dict[str, int]) -> Micros:

@@ -14,7 +14,9 @@ import pyarrow as pa
 
 from skerry.catalog import Source
 from skerry.fjord.pipeline import Outcome, Pipeline, dead_letters
+from skerry.fjord.registry import Registry
 from skerry.fjord.skew import hot_keys
+from skerry.fjord.versions import registry_at
 from skerry.model.batch import join, pack
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.operators.grouping import buckets
@@ -23,14 +25,11 @@ from skerry.plan.stages import Feed, Stages
 from skerry.proxies.gate import Gate, Tally
 from skerry.sinks.sink import Stager
 from skerry.sources.source import Split
-from skerry.spark.envelope import DIRECT, TALLY, Envelope
+from skerry.spark.envelope import DIRECT, MILLION, SHARE, STAGED_BYTES, TALLY, Envelope
 from skerry.spark.progress import batch_of_task, newest_before_task
 from skerry.spark.tables import tables_of_task
 
 __all__ = ["Router", "Routing", "live_buckets"]
-
-_STAGED_BYTES = 1 << 20
-"""Answers larger than this are written where they are found instead of sent to the driver."""
 
 
 def live_buckets(view: Stages, count: int) -> range:
@@ -78,6 +77,14 @@ class Router:
         self._routed: dict[tuple[int, str], list[pa.RecordBatch]] = {}
         self._direct: dict[str, list[pa.RecordBatch]] = {}
         self._outcome = Outcome()
+        self._shares: dict[str, float] = {}
+        self._registry: Registry | None = None
+
+    def register(self, version: int) -> None:
+        """Let the subscriptions of a version be answered too."""
+        if self._pipeline.registry:
+            self._registry = registry_at(self._pipeline.registry, version)
+            self._outcome = self._outcome.then(Outcome(version=version))
 
     def take(self, split: Split) -> None:
         """Read a split of one of Skerry's own sources."""
@@ -102,10 +109,17 @@ class Router:
             self._keep(output, late.select(source.schema.names))
         for number, view, feed in self._pipeline.readers(source.name):
             self._run(number, view, feed, accepted)
+        for output, rows in self._pipeline.matches(source.name, accepted, self._registry).items():
+            self._keep(output, rows)
 
     def learn(self, source: str, newest: Micros) -> None:
         """Note how far a source has come with what was admitted."""
         self._outcome = self._outcome.then(Outcome(newest={source: newest}))
+
+    def pace(self, lag_us: int, shares: Mapping[str, float]) -> None:
+        """Note how far the step began behind, and the share of it that some views may take in."""
+        self._outcome = self._outcome.then(Outcome(lag_us=lag_us))
+        self._shares = dict(shares)
 
     def envelopes(self, *, done: bool) -> Iterator[Envelope]:
         """All that the task has to send. ``done`` says that the whole input is used up."""
@@ -115,11 +129,13 @@ class Router:
             for feed in view.feeds if view.stateful else ():
                 if done or feed.source.name in self._streams:
                     yield from self._addressed(number, view, feed, done=done)
+            if view.name in self._shares:
+                yield Envelope(number, 0, self._task, SHARE, round(self._shares[view.name] * MILLION))
         yield Envelope(DIRECT, self._task, self._task, TALLY, 0, json.dumps(asdict(self._outcome)).encode())
 
     def _to_deliver(self, output: str, rows: pa.RecordBatch) -> Envelope:
         """Rows for the sink: in the envelope, or staged, with only their number in it, if they are many."""
-        if self._stage and rows.nbytes > _STAGED_BYTES:
+        if self._stage and rows.nbytes > STAGED_BYTES:
             self._stage(output, rows)
             return Envelope(DIRECT, self._task, self._task, output, rows.num_rows)
         return Envelope(DIRECT, self._task, self._task, output, 0, pack(rows))

@@ -7,6 +7,8 @@ import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import current_thread, main_thread
 
@@ -17,8 +19,11 @@ from pyspark.sql.streaming.query import StreamingQuery
 from skerry import errors
 from skerry.errors import RunError, SkerryError
 from skerry.fjord.pipeline import Outcome, Pipeline, never
+from skerry.fjord.versions import RegistryPlace
+from skerry.index.warmth import warm_index
 from skerry.kernels.warmth import warming
 from skerry.plan.nodes import Gather, Join
+from skerry.shedding.warmth import warm_shedding
 from skerry.sinks.sink import Sink
 from skerry.sources.tables import Tables
 from skerry.spark.checkpoint import Checkpoint
@@ -39,19 +44,29 @@ class SparkRun:
     """One streaming query for all views of a pipeline."""
 
     def __init__(
-        self, pipeline: Pipeline, sink: Sink, *, master: str, checkpoint: Path | None = None, script: str = ""
+        self,
+        pipeline: Pipeline,
+        sink: Sink,
+        *,
+        master: str,
+        checkpoint: Path | None = None,
+        script: str = "",
+        register: Callable[[Path], RegistryPlace] | None = None,
     ) -> None:
-        self._pipeline, self._sink = pipeline, sink
+        """``register`` makes the registry of subscriptions in a folder that all workers see."""
+        self._sink = sink
         self.batch_seconds: list[float] = []
         """How long the last batches took, for those who measure."""
         self._live = pipeline.live or any(is_live(source) for source in pipeline.foreign)
-        with _own_interrupt(), warming(_kernels(pipeline)):
+        with _own_interrupt(), warming(_kernels(pipeline), _calls(pipeline, subscribed=register is not None)):
             self._spark = session(master)
         self._temporary = None if checkpoint else Path(tempfile.mkdtemp(prefix="skerry-"))
         folder = checkpoint or self._temporary
         assert folder is not None
         buckets = int(self._spark.conf.get("spark.sql.shuffle.partitions") or 1)
         self._checkpoint = Checkpoint(folder, buckets, script)
+        registry = register(self._checkpoint.folder / "registry") if register else None
+        self._pipeline = replace(pipeline, registry=registry)
 
     def run(self, *, stopped: Callable[[], bool] = never, watch: Callable[[Outcome], None] | None = None) -> Outcome:
         """Go on until the input is used up, or until told to stop; report after each batch."""
@@ -68,7 +83,7 @@ class SparkRun:
         progress = Progress(self._checkpoint.folder)
         tables = Tables(self._pipeline.tables, self._pipeline.base)
         store = TableStore(self._checkpoint.folder / "tables", tables)
-        deliver = Deliver(self._pipeline, self._sink, progress, store, watch)
+        deliver = Deliver(self._pipeline, self._sink, progress, store, watch, self._checkpoint.run)
         deliver.tell(self._spark.sparkContext)
         self._finished(self._started(deliver, finish=False), stopped)
         if self._pipeline.foreign and not self._live and not stopped():
@@ -83,7 +98,7 @@ class SparkRun:
     def _started(self, deliver: Deliver, *, finish: bool) -> StreamingQuery:
         frame = self._envelopes(finish=finish)
         if any(view.stateful for view in self._pipeline.views):
-            operate = Operate(self._pipeline, self._checkpoint.run)
+            operate = Operate(self._pipeline, self._checkpoint.run, self._sink.stager())
             frame = frame.groupBy("grp", "bucket").transformWithState(operate, SPARK_SCHEMA, "Append", "None")
         writer = frame.writeStream.foreachBatch(deliver).option(
             "checkpointLocation", str(self._checkpoint.folder / "spark")
@@ -108,6 +123,13 @@ def _kernels(pipeline: Pipeline) -> set[str]:
     found = {"gather" for view in pipeline.views if isinstance(view.state, Gather)}
     techniques = {view.state.technique for view in pipeline.views if isinstance(view.state, Join)}
     return found | ({"snjoin"} if techniques else set()) | ({"rivals"} if techniques - {"snjoin"} else set())
+
+
+def _calls(pipeline: Pipeline, *, subscribed: bool) -> list[Callable[[], None]]:
+    """What calls the kernels of the query index and of the policies that the views need."""
+    policies = {view.shedding.policy for view in pipeline.views if view.shedding}
+    found: list[Callable[[], None]] = [partial(warm_shedding, policy) for policy in sorted(policies)]
+    return [*found, warm_index] if subscribed or pipeline.selections else found
 
 
 @contextmanager

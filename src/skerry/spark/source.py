@@ -30,11 +30,11 @@ FORMAT = "skerry"
 
 
 class _Share(InputPartition):
-    """What one task reads of a step."""
+    """What one task reads of a step, and what it has to know of the position at its end."""
 
-    def __init__(self, task: int, splits: Sequence[Split], *, done: bool) -> None:
+    def __init__(self, task: int, splits: Sequence[Split], end: Position) -> None:
         super().__init__(task)
-        self.task, self.splits, self.done = task, tuple(splits), done
+        self.task, self.splits, self.end = task, tuple(splits), end
 
 
 class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -68,24 +68,24 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: Position, end: Position) -> Sequence[InputPartition]:
         if start == end:
             return []
+        told = {name: end[name] for name in ("done", "lag", "shares", "version")}
         shares = _shared_out(self._replay().splits(start, end), self._tasks)
-        return [_Share(task, splits, done=end["done"]) for task, splits in enumerate(shares)]
+        return [_Share(task, splits, told) for task, splits in enumerate(shares)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, _Share)
         routing = self._routing.open()
         streams = [connector.definition.name for connector in routing.pipeline.connectors]
         router = routing.router(partition.task, streams)
+        router.register(partition.end["version"])
         for split in partition.splits:
             router.take(split)
-        yield to_batch(router.envelopes(done=partition.done))
+        router.pace(partition.end["lag"], partition.end["shares"] if partition.task == 0 else {})
+        yield to_batch(router.envelopes(done=partition.end["done"]))
 
     def _replay(self) -> Replay:
         if self._planner is None:
-            from skerry.sources.replay import Replay
-
-            pipeline = self._routing.open().pipeline
-            self._planner = Replay(pipeline.connectors, pipeline.step_rows)
+            self._planner = self._routing.open().pipeline.replay()
         return self._planner
 
 

@@ -1,17 +1,20 @@
 """A script: statements carried out against a catalogue, in order."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from sqlglot import exp
 
-from skerry.catalog import Catalog, Source, View
+from skerry.catalog import Catalog, Source, Subscription, View
 from skerry.errors import CatalogError, InputError, SqlError
 from skerry.lang.sql.declare import check_name, check_options, declared_source, identifier, options_of
+from skerry.lang.sql.predicates import Predicates
 from skerry.lang.sql.query import query_plan
 from skerry.lang.sql.reading import Statement, place_of, read
+from skerry.lang.sql.subscriptions import SUBSCRIPTIONS, deleted_ids, inserted, is_about_subscriptions
 from skerry.operators.joins.techniques import TECHNIQUES
 from skerry.plan.nodes import ViewPlan
+from skerry.shedding.bounded import POLICIES
 
 __all__ = ["VIEW_OPTIONS", "Session"]
 
@@ -19,8 +22,12 @@ VIEW_OPTIONS: dict[str, tuple[str, ...]] = {
     "emit": ("final", "early"),
     "join": tuple(TECHNIQUES),
     "late_to": (),
+    "loss_to": (),
     "max_combinations": (),
+    "max_lag": (),
     "memory_rows": (),
+    "on_overload": ("wait", "shed"),
+    "shed_policy": tuple(POLICIES),
     "spill_to": (),
 }
 """What may stand behind WITH in a view, and which values; no value listed means any."""
@@ -58,6 +65,15 @@ class Session:
         """All views, in the order of their creation."""
         return [self.plan(view.name) for view in self.catalog.views()]
 
+    def subscribe(self, subscriptions: Iterable[Subscription]) -> None:
+        """Enter subscriptions whose predicates can be asked of their streams."""
+        predicates, found = Predicates({source.name: source for source in self.catalog.sources()}), []
+        for subscription in subscriptions:
+            check_name(subscription.sink or SUBSCRIPTIONS)
+            predicates.tree(subscription)
+            found.append(subscription)
+        self.catalog.subscriptions.add(found)
+
     def _carry_out(self, statement: Statement) -> None:
         tree = statement.tree
         if isinstance(tree, exp.Create) and tree.kind in ("SOURCE", "TABLE"):
@@ -67,8 +83,12 @@ class Session:
         elif isinstance(tree, exp.Drop) and tree.kind in ("SOURCE", "TABLE", "VIEW"):
             for table in tree.args.get("tables") or [tree.this]:
                 self._drop(tree, _own_name(table))
+        elif isinstance(tree, exp.Insert) and is_about_subscriptions(tree):
+            self.subscribe(inserted(tree))
+        elif isinstance(tree, exp.Delete) and is_about_subscriptions(tree):
+            self.catalog.subscriptions.remove(deleted_ids(tree))
         else:
-            known = "CREATE SOURCE, CREATE TABLE, CREATE MATERIALIZED VIEW, DROP"
+            known = "CREATE SOURCE, CREATE TABLE, CREATE MATERIALIZED VIEW, DROP, INSERT and DELETE of subscriptions"
             words = " ".join(statement.text.split()[:2]).upper()
             raise SqlError(f"cannot run {words!r}; known are {known}", statement.place)
 
@@ -114,6 +134,7 @@ class Session:
         if tree.args.get("cascade"):
             raise SqlError("DROP ... CASCADE is not available; drop the views first", place_of(tree))
         users = [view.name for view in self.catalog.views() if view.name != name and self._reads(view, name)]
+        users += [subscription.id for subscription in self.catalog.subscriptions.all(name)[:5]]
         if users:
             raise CatalogError(f"{name!r} is read by {', '.join(users)}; drop these first")
         self.catalog.drop(name)

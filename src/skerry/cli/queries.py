@@ -1,0 +1,109 @@
+"""``skerry queries``: the standing queries of a project."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from skerry.catalog import Subscription
+from skerry.database import connect
+from skerry.errors import CatalogError
+from skerry.sources.subscriptions import read_subscriptions
+
+__all__ = ["queries"]
+
+queries = typer.Typer(help="The standing queries of a project: add, load, list, show, remove.", no_args_is_help=True)
+
+_Project = Annotated[Path, typer.Option(help="Project folder with a catalogue.")]
+_HERE = Path()
+
+
+@queries.command()
+def add(
+    name: Annotated[str, typer.Argument(metavar="ID", help="What it is called.")],
+    stream: Annotated[str, typer.Argument(help="Whose readings it is about.")],
+    predicate: Annotated[str, typer.Argument(help="Which of them.")],
+    sink: Annotated[str | None, typer.Option(help="An output of its own for the answers.")] = None,
+    project: _Project = _HERE,
+) -> None:
+    """Subscribe to the readings of a stream for which a predicate holds.
+
+    Example: skerry queries add q42 traffic "speed < 30 AND segment BETWEEN 3 AND 7"
+    """
+    connect(project).subscribe([Subscription(name, stream, predicate, sink)])
+
+
+@queries.command()
+def load(
+    file: Annotated[Path, typer.Argument(help="JSON lines or Parquet with id, stream, predicate, and perhaps sink.")],
+    project: _Project = _HERE,
+) -> None:
+    """Subscribe to all that a file names, or if something in it is wrong to nothing.
+
+    Example: skerry queries load commuters.jsonl
+    """
+    database, found = connect(project), read_subscriptions(file)
+    console = Console(stderr=True)
+    database.subscribe(track(found, "subscribing", console=console, transient=True, disable=not console.is_terminal))
+    typer.echo(f"{len(found)} subscriptions")
+
+
+@queries.command("list")
+def list_(
+    stream: Annotated[str | None, typer.Option(help="Those of one stream alone.")] = None,
+    limit: Annotated[int, typer.Option(help="How many subscriptions at the most.", min=1)] = 100,
+    project: _Project = _HERE,
+) -> None:
+    """List views, and subscriptions with their predicates.
+
+    Example: skerry queries list --stream traffic
+    """
+    database = connect(project)
+    views = [plan for plan in database.plans() if stream in (None, *(source.name for source in plan.sources))]
+    lines = [f"view {plan.name}: {', '.join(source.name for source in plan.sources)}" for plan in views]
+    found = database.catalog.subscriptions.all(stream)
+    lines += [f"{each.id}: {each.stream} WHERE {each.predicate}" for each in found[:limit]]
+    if len(found) > limit:
+        lines.append(f"and {len(found) - limit} more; --limit shows more")
+    typer.echo("\n".join(lines) or "there are no standing queries")
+
+
+@queries.command()
+def show(
+    name: Annotated[str, typer.Argument(metavar="ID", help="A view or a subscription.")],
+    project: _Project = _HERE,
+) -> None:
+    """Show a standing query as it was written.
+
+    Example: skerry queries show q42
+    """
+    database = connect(project)
+    found = database.catalog.subscriptions.find([name])
+    text = database.catalog.text_of(name)
+    if not found and text is None:
+        raise CatalogError(f"there is no standing query {name!r}; skerry queries list tells which there are")
+    typer.echo(_told(found[0]) if found else text)
+
+
+@queries.command()
+def remove(
+    names: Annotated[list[str], typer.Argument(metavar="ID...", help="Subscriptions or views.")],
+    project: _Project = _HERE,
+) -> None:
+    """Strike standing queries.
+
+    Example: skerry queries remove q42 q43
+    """
+    database = connect(project)
+    views = {view.name for view in database.catalog.views()}
+    with database.catalog.all_or_nothing():
+        for name in views & set(names):
+            database.catalog.drop(name)
+        database.catalog.subscriptions.remove([name for name in dict.fromkeys(names) if name not in views])
+
+
+def _told(subscription: Subscription) -> str:
+    sink = f"\nsink: {subscription.sink}" if subscription.sink else ""
+    return f"id: {subscription.id}\nstream: {subscription.stream}\npredicate: {subscription.predicate}{sink}"

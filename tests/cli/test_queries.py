@@ -1,0 +1,89 @@
+import json
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import skerry
+from skerry import cli
+
+SOURCE = "CREATE SOURCE road (speed DOUBLE, lane INT) WITH (connector='file', path='r.csv')"
+VIEW = "CREATE MATERIALIZED VIEW slow AS SELECT speed FROM road WHERE speed < 30"
+MANY = [{"id": f"q{n}", "stream": "road", "predicate": f"speed < {n}"} for n in range(250)]
+
+
+@pytest.fixture
+def project(tmp_path):
+    database = skerry.connect(tmp_path)
+    database.execute(f"{SOURCE}; {VIEW}")
+    return tmp_path
+
+
+@pytest.fixture
+def queries(project, monkeypatch, capsys):
+    """A function that gives what the command prints, and sees to its exit code."""
+
+    def run(*arguments, code=0):
+        monkeypatch.setattr(sys, "argv", ["skerry", "queries", *arguments, "--project", str(project)])
+        assert cli._carried_out() == code
+        told = capsys.readouterr()
+        return told.out if code == 0 else told.err
+
+    return run
+
+
+def test_subscription_is_added_shown_and_removed(queries):
+    queries("add", "q1", "road", "speed < 30", "--sink", "mine")
+    assert queries("show", "q1") == "id: q1\nstream: road\npredicate: speed < 30\nsink: mine\n"
+    assert queries("list") == "view slow: road\nq1: road WHERE speed < 30\n"
+    queries("remove", "q1", "slow")
+    assert queries("list") == "there are no standing queries\n"
+
+
+def test_view_is_shown_as_it_was_written(queries):
+    assert queries("show", "slow") == f"{VIEW}\n"
+
+
+@pytest.mark.parametrize("format_", ["jsonl", "parquet"])
+def test_many_are_loaded_from_a_file(queries, project, format_):
+    place = project / f"many.{format_}"
+    if format_ == "parquet":
+        pq.write_table(pa.Table.from_pylist(MANY), place)
+    else:
+        place.write_text("\n".join(map(json.dumps, MANY)))
+    assert queries("load", str(place)) == "250 subscriptions\n"
+    assert queries("list", "--limit", "2").splitlines()[-1] == "and 248 more; --limit shows more"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["add", "q1", "rode", "TRUE"], "for stream 'rode', which is not there; known are road"),
+        (["add", "q1", "road", "sped < 3"], "unknown column 'sped'; road has speed, lane"),
+        (["show", "nobody"], "there is no standing query 'nobody'"),
+        (["remove", "nobody"], "there is no subscription 'nobody'"),
+        (["load", "nothing.jsonl"], "there is no file 'nothing.jsonl' with subscriptions"),
+    ],
+)
+def test_wrong_use_is_told_in_one_line(queries, arguments, message):
+    told = queries(*arguments, code=2)
+    assert told.startswith("error: ")
+    assert message in told
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"id": "a", "stream": "road"}', "has no 'predicate'; a subscription has id, stream, predicate"),
+        ('{"id": "a", "stream": "road", "predicate": null}', "entry 1: 'predicate' is missing"),
+        ('{"id": "a", "stream": ', "cannot read subscriptions from"),
+        (json.dumps(MANY[0]) + "\n" + json.dumps(MANY[0]), "there is a subscription 'q0' already"),
+    ],
+)
+def test_wrong_file_is_told_and_leaves_nothing(queries, project, text, message):
+    place = project / "wrong.jsonl"
+    place.write_text(text)
+    assert message in queries("load", str(place), code=2)
+    assert queries("list") == "view slow: road\n"

@@ -1,0 +1,77 @@
+import pyarrow as pa
+import pytest
+import sqlglot
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skerry.catalog import Source, Subscription
+from skerry.errors import InputError
+from skerry.lang.sql.predicates import Predicates
+from skerry.lang.sql.reading import DIALECT
+from skerry.model.types import TIMESTAMP
+
+SCHEMA = pa.schema(
+    {"speed": pa.float64(), "lane": pa.int32(), "sensor": pa.string(), "ts": TIMESTAMP, "o2": pa.int64()}
+)
+STREAMS = {
+    "road": Source("road", SCHEMA, "file"),
+    "sites": Source("sites", SCHEMA, "file", is_table=True),
+}
+FORMS = [
+    "speed < {n}",
+    "{n} <= speed AND NOT lane = {i}",
+    "lane IN ({i}, {i}, {i}) OR sensor = {s}",
+    "speed BETWEEN {n} AND {n} AND o2 > {i}",
+    "speed > -{n} AND (lane = {i} OR lane = {i} + {i})",
+    "sensor LIKE {s} AND sensor <> {s}",
+    "ts < TIMESTAMP {t} - INTERVAL '{i}' SECOND",
+    'speed * {n} > lane AND "lane" = {i}',
+    "speed < {n} -- {i}",
+    "speed < {n} /* {i} */ AND lane = {i}",
+    "speed < {n}e2",
+]
+constants = st.fixed_dictionaries(
+    {
+        "n": st.integers(0, 10**9).map(str) | st.decimals(0, 999, places=3).map(str),
+        "i": st.integers(0, 10**6).map(str),
+        "s": st.text("ab'#0 7", max_size=5).map(lambda text: "'" + text.replace("'", "''") + "'"),
+        "t": st.just("'2026-01-01 00:00:00'"),
+    }
+)
+
+
+def read(text, stream="road", predicates=None):
+    return (predicates or Predicates(STREAMS)).tree(Subscription("q1", stream, text))
+
+
+@given(forms=st.lists(st.tuples(st.sampled_from(FORMS), constants), min_size=1, max_size=6))
+def test_tree_is_as_if_read_alone(forms):
+    predicates = Predicates(STREAMS)
+    for form, values in forms:
+        text = form.format(**values)
+        assert read(text, predicates=predicates) == sqlglot.condition(text, dialect=DIALECT)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sped < 3", "subscription 'q1': line 1, column 1: unknown column 'sped'; road has speed, lane"),
+        ("speed <", "subscription 'q1': cannot read the predicate 'speed <'"),
+        ("speed + 1", "a condition must be BOOLEAN; this is DOUBLE"),
+        ("speed < (SELECT 1)", "subscription 'q1'"),
+        ("read_text('/etc/passwd') = ''", "subscription 'q1'"),
+        ("", "cannot read the predicate ''"),
+        ("speed < 1 AND " * 9_000 + "TRUE", "a predicate has 100000 characters at the most"),
+        ("(" * 5_000 + "TRUE" + ")" * 5_000, "cannot read the predicate"),
+    ],
+)
+def test_wrong_predicate_is_told(text, message):
+    with pytest.raises(InputError, match="subscription 'q1'") as caught:
+        read(text)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("stream", ["rode", "sites"])
+def test_only_streams_can_be_subscribed_to(stream):
+    with pytest.raises(InputError, match=f"for stream '{stream}', which is not there; known are road"):
+        read("speed < 3", stream)
