@@ -11,8 +11,14 @@ settings.register_profile("explore", deadline=None, max_examples=500, suppress_h
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "skerry"))
 
 
+_COMPILED = ("shedding", "index")
+"""Where kernels take long to compile: one process does it, and the others wait for its tests instead."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests that start Spark in one process, one after the other, where tests run in several."""
+    """Keep tests in one process, one after the other, that share what is dear to start, where tests run in several."""
     for item in items:
         if item.get_closest_marker("spark") or item.get_closest_marker("cluster"):
             item.add_marker(pytest.mark.xdist_group("spark"))
+        elif group := next((name for name in _COMPILED if name in item.path.as_posix()), None):
+            item.add_marker(pytest.mark.xdist_group(group))

@@ -64,7 +64,7 @@ Int64s = npt.NDArray[np.int64]
 
 DONE, OUTPUT, WINDOWS, POLICY, BOOKS, LOG = range(6)
 """Why a call ends: there is nothing more to do, or there is no room."""
-_JUDGED = 16
+_JUDGED = 32
 """One of so many arrivals is judged when none is refused."""
 _SAMPLE_SHARE = 10
 

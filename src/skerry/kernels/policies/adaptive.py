@@ -20,7 +20,7 @@ __all__ = ["Adaptive"]
 
 _LATER, _OWN, _TUPLES = range(3)
 _GAIN, _TIME, _EXITS = range(3)
-_SITUATIONS, _KEYS, _NOW, _TURN = range(4)
+_SITUATIONS, _KEYS, _NOW = range(3)
 _ANSWERED, _BROKEN = 1, 2
 """The situations that each stream has from the start; others follow as they are seen."""
 _AGES = (0.0, 0.0625, 0.25, 0.5)
@@ -68,7 +68,9 @@ class Adaptive(NamedTuple):
     places: npt.NDArray[np.int32]
     """Situations by hash of stream and patterns."""
     marks: npt.NDArray[np.int64]
-    """How many situations there are, how many keys came in, the newest start, whose turn it is to be looked through."""
+    """How many situations there are, how many keys came in, the newest start."""
+    turns: npt.NDArray[np.int64]
+    """Whose turn it is to be looked through, by stream: a place in its heap."""
 
     @classmethod
     def of(cls, windows: Windows, seed: int, hash_values: int) -> "Adaptive":
@@ -89,7 +91,8 @@ class Adaptive(NamedTuple):
             patterns=np.zeros((room, 2), np.uint64),
             owners=owners,
             places=np.zeros(1 << (2 * room).bit_length(), np.int32),
-            marks=np.array([2 * streams, 0, -(2**63), 0], np.int64),
+            marks=np.array([2 * streams, 0, -(2**63)], np.int64),
+            turns=np.zeros(streams, np.int64),
         )
         policy.situations.classes["tie"] = np.arange(room * _STAGES)
         return policy
@@ -195,8 +198,7 @@ class Adaptive(NamedTuple):
             _begin(self, windows, stream, number, kind // _STAGES)
         if windows.heads[entry, stream] == number and windows.tuples[here]["older"] == NONE:
             _appear(self, windows, entry, stream)
-        self.marks[_TURN] = self.marks[_TURN] + 1 if self.marks[_TURN] < self.marks[_SITUATIONS] else 1
-        _age(self, windows, self.marks[_TURN])
+        _age(self, windows, stream)
 
     def credit(self, windows, stream, number, answers, arriving):
         """Its class and its key have had so many answers more; one that was held is in another situation now."""
@@ -288,9 +290,10 @@ def _end(policy, windows, stream, number, kind, following):
     policy.ahead[kind, _TIME] += time
     policy.usual[stream, _TIME] += time
     if following != NONE:
-        gain, later, _ = _outlook(policy, windows, stream, here, following)
-        policy.ahead[kind, _GAIN] += gain
-        policy.ahead[kind, _TIME] += later
+        gain, later, exits = _outlook(policy, windows, stream, here, following)
+        policy.ahead[kind, _GAIN] += gain / exits
+        rest = (1.0 - _AGES[following % _STAGES]) * _lifetime(windows, here)
+        policy.ahead[kind, _TIME] += min(later / exits, rest)
     if following != NONE or windows.tuples[here]["end"] <= policy.marks[_NOW]:
         policy.ahead[kind, _EXITS] += 1.0
     if policy.ahead[kind, _EXITS] >= _EXPERIENCE:
@@ -312,32 +315,34 @@ def _move(policy, windows, stream, number, situation):
 
 @inner_kernel
 def _outlook(policy, windows, stream, here, kind):
-    """What is ahead of a tuple in a class: gain and time; and the former by the latter."""
-    lifetime, age = _lifetime(windows, here), kind % _STAGES
-    rest = lifetime * (1.0 - _AGES[age])
+    """What is ahead of all tuples that left a class, as far as is known, and how many they are; gains and times.
+
+    They include some that fared as is usual in the stream, and the younger the better.
+    """
+    lifetime, rest = _lifetime(windows, here), 1.0 - _AGES[kind % _STAGES]
     usual = (policy.usual[stream, _GAIN] + 1.0) / (policy.usual[stream, _TIME] + lifetime)
-    exits = policy.ahead[kind, _EXITS] + _PRIOR
-    gain = (policy.ahead[kind, _GAIN] + _PRIOR * rest * usual * rest / lifetime) / exits
-    time = (policy.ahead[kind, _TIME] + _PRIOR * rest) / exits
-    return gain, min(time, rest), gain / time
+    time = _PRIOR * rest * lifetime
+    ahead = policy.ahead
+    return ahead[kind, _GAIN] + time * rest * usual, ahead[kind, _TIME] + time, ahead[kind, _EXITS] + _PRIOR
 
 
 @inner_kernel
 def _judge(policy, windows, stream, here, kind):
     """Give a class the priority that it has by now."""
-    prioritise(policy.situations, windows, stream, kind, _outlook(policy, windows, stream, here, kind)[2])
+    gain, time, _ = _outlook(policy, windows, stream, here, kind)
+    prioritise(policy.situations, windows, stream, kind, gain / time)
 
 
 @inner_kernel
-def _age(policy, windows, situation):
-    """Let those tuples of a situation that have come of age into their classes."""
-    stream = policy.owners[situation]
-    for age in range(_STAGES - 2, -1, -1):
-        kind = situation * _STAGES + age
+def _age(policy, windows, stream):
+    """Let those tuples that have come of age into their classes; with each arrival, another class has its turn."""
+    sizes, turns = policy.situations.sizes, policy.turns
+    turns[stream] = turns[stream] + 1 if turns[stream] < sizes[stream] else 1
+    kind = np.int64(policy.situations.heaps[at(windows, stream, turns[stream])]) if sizes[stream] > 0 else NONE
+    number = np.int64(policy.situations.classes[kind]["front"])
+    while number != NONE and _stage(policy, windows, at(windows, stream, number)) > kind % _STAGES:
+        _move(policy, windows, stream, number, kind // _STAGES)
         number = np.int64(policy.situations.classes[kind]["front"])
-        while number != NONE and _stage(policy, windows, at(windows, stream, number)) > age:
-            _move(policy, windows, stream, number, situation)
-            number = np.int64(policy.situations.classes[kind]["front"])
 
 
 @inner_kernel
