@@ -160,7 +160,7 @@ def on_spark(streams_count: int, rows: int, parts: int) -> dict[str, float]:
     """Skerry and Structured Streaming by hand over the same files, each in a process of its own."""
     found: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
-        streams, sensors = complete(rows)[:streams_count], gathered()
+        streams, sensors = complete(rows)[:streams_count], gathered(each=3_000)
         expected = joined(list(steps(streams, _STEP_ROWS)), "snjoin")
         write_parts(streams, Path(folder) / "complete", parts)
         write_parts([sensors], Path(folder) / "gather", 20)
