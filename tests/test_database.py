@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 
 import skerry
-from skerry.catalog import Catalog
-from skerry.database import RUNTIMES, Database, Settings
+from skerry.catalog import Catalog, Subscription
+from skerry.database import RUNTIMES, Database, Settings, connect
 from skerry.errors import CatalogError, InputError, OptionError, SkerryError, SourceError, UnknownColumn
 from skerry.sinks.sink import MemorySink
 
@@ -209,3 +209,21 @@ def test_missing_file_is_told_before_anything_is_written(project):
 def test_every_error_can_be_caught_by_its_public_name():
     with pytest.raises(SkerryError):
         skerry.connect().execute("SELECT 1")
+
+
+def test_project_reads_what_views_and_subscriptions_need_and_no_more(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text("x\n1\n2\n")
+    database = connect(tmp_path)
+    for name in ("a", "b", "missing"):
+        database.execute(f"CREATE SOURCE {name} (x INT) WITH (connector='file', path='{name}.csv')")
+    with pytest.raises(InputError, match="there is no view to run"):
+        database.run(MemorySink(), Settings("fjord"))
+    database.execute("CREATE MATERIALIZED VIEW v AS SELECT x FROM a WHERE x > 1")
+    database.subscribe([Subscription("q", "b", "x < 2")])
+    sink = MemorySink()
+    outcome = database.run(sink, Settings("fjord"))
+    assert sorted(outcome.tallies) == ["a", "b"]
+    assert sink.table("subscriptions/b").to_pylist() == [{"id": "q", "x": 1}]
+    database.unsubscribe(["q"])
+    assert sorted(database.run(MemorySink(), Settings("fjord")).tallies) == ["a"]

@@ -120,10 +120,10 @@ class Database:
 
     def pipeline(self, plans: Sequence[ViewPlan], settings: Settings) -> Pipeline:
         """The sources that the views read, opened, and the views cut into stages."""
-        if not plans and not self._takes_subscriptions:
-            raise InputError("there is no view to run; add one with CREATE MATERIALIZED VIEW")
         read = {source.name: source for plan in plans for source in plan.sources}
         read |= {source.name: source for source in self._subscribed()}
+        if not read:
+            raise InputError("there is no view to run; add one with CREATE MATERIALIZED VIEW")
         own = [source for source in read.values() if source.connector != "spark" or settings.runtime != "spark"]
         foreign = tuple(source for source in read.values() if source not in own)
         connectors = tuple(self._opened(source) for source in own)
@@ -137,10 +137,9 @@ class Database:
         return self.catalog.url is not None or self.catalog.subscriptions.version > 0
 
     def _subscribed(self) -> list[Source]:
-        """The streams that are subscribed to; of a project all, for somebody may at any time."""
-        streams = [source for source in self.catalog.sources() if not source.is_table]
+        """The streams that are subscribed to by now."""
         wanted = {subscription.stream for subscription in self.catalog.subscriptions.all()}
-        return [stream for stream in streams if stream.name in wanted or self.catalog.url is not None]
+        return [source for source in self.catalog.sources() if source.name in wanted]
 
     def _registered(self, pipeline: Pipeline, folder: Path) -> RegistryPlace:
         """A place for versions of the registry, with the first in it."""

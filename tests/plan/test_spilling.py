@@ -9,7 +9,7 @@ from skerry.operators.derive import Expression
 from skerry.operators.joins.side import Side
 from skerry.plan.explain import explain
 from skerry.plan.nodes import Join, Project, ViewPlan
-from skerry.plan.overload import Spilling
+from skerry.plan.overload import Shedding, Spilling
 from skerry.plan.stages import cut_into_stages
 from skerry.testing.laws import rows_of
 from tests.plan.test_nodes import SCAN, SCHEMA
@@ -56,3 +56,11 @@ def test_plan_says_where_it_spills():
     columns = Project(SCAN, tuple((field.name, Expression.of(field.name, field.type)) for field in SCHEMA))
     told = explain(ViewPlan("v", replace(PLAIN, relations=(columns, columns), overload=Spilling("s", 5))))
     assert ", up to 5 readings a bucket in memory and the others in s" in told
+
+
+def test_plan_says_what_it_sheds():
+    columns = Project(SCAN, tuple((field.name, Expression.of(field.name, field.type)) for field in SCHEMA))
+    shedding = Shedding("pattern", 5, 2_000_000, "gone")
+    told = explain(ViewPlan("v", replace(PLAIN, relations=(columns, columns), overload=shedding)))
+    assert ", up to 5 readings a window, lag up to 2s, the others shed by pattern, losses told in gone" in told
+    assert "operate: in one bucket, since all readings share a budget" in told

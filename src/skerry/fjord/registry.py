@@ -1,6 +1,7 @@
 """The registry: all subscriptions, as of a version, matched against every reading."""
 
 import json
+import logging
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ SUBSCRIPTIONS = "subscriptions"
 """The output of all subscriptions that name none."""
 
 _ID, _SENSOR = "id", "sensor"
+_log = logging.getLogger(__name__)
 
 
 def answer_schema(stream: Source) -> pa.Schema:
@@ -109,7 +111,8 @@ class Registry:
             return
         try:
             tree = self._predicates.tree(subscription)
-        except InputError:  # it was checked when it was entered; since then its stream has changed
+        except InputError as error:  # it was checked when it was entered; since then its stream has changed
+            _log.warning("not answered: %s", error)
             return
         index.add(subscription.id, region_of(tree, index.schema, evaluator))
         if subscription.sink:
