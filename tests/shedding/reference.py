@@ -5,6 +5,7 @@ arrive first; if it is full still, a victim does; the tuple is put in; the polic
 are found; the policy credits them.
 """
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import product
@@ -89,7 +90,7 @@ class Pattern(Policy):
         return other.key == arrival.key and other.end >= arrival.start
 
 
-class _ByKey(Policy):
+class _ByKey(Policy, ABC):
     """Classes are keys, numbered as they come into any window; one that had left all of them gets a new number."""
 
     def __init__(self) -> None:
@@ -104,9 +105,9 @@ class _ByKey(Policy):
     def rank(self, candidate: Tuple, held: Sequence[Tuple]) -> tuple[float, int]:
         return self.priority(candidate.key, held), self._numbers[candidate.key]
 
+    @abstractmethod
     def priority(self, key: Hashable, held: Sequence[Tuple]) -> float:
         """What a key is worth."""
-        raise NotImplementedError
 
 
 class Frequency(_ByKey):

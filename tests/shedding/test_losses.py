@@ -31,7 +31,7 @@ def test_sample_is_spared_and_what_it_would_have_lost_is_counted(policy):
     for each in tuples:
         assert answers(join, [each]) == sorted(twin.join([each]))
     losses = join.losses(10**6)
-    assert all(loss.sample_rate == pytest.approx(RATE) for loss in losses)
+    assert all(loss.lost.rate == pytest.approx(RATE) for loss in losses)
     assert sum(loss.lost.total for loss in losses) == sum(twin.lost.values())
     assert twin.shed == [sum(sum(loss.streams[stream].shed.values()) for loss in losses) for stream in range(3)]
 
@@ -80,7 +80,7 @@ def test_sample_that_takes_too_much_room_is_halved_until_it_fits():
     join = bounded([20, 20], "oldest", sample=1.0)
     answers(join, mixed(count=400, keys=100, streams=2))
     (loss, *_) = join.losses(10**6)
-    assert loss.sample_rate in [2.0**-power for power in range(2, 20)]
+    assert loss.lost.rate in [2.0**-power for power in range(2, 20)]
     assert join.balance().kept.tolist() == [20, 20]
 
 

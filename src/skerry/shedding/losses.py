@@ -9,21 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from skerry.model.time import Micros
+from skerry.shedding.estimate import Sampled
 
-__all__ = ["Ledger", "SpanLoss", "StreamLoss", "Sums"]
+__all__ = ["Ledger", "SpanLoss", "StreamLoss"]
 
 Float64s = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Sums:
-    """Lost answers over the keys of the sample: what an estimate needs (``shedding.estimate``)."""
-
-    total: float
-    squares: float
-    keys: int
-    """How many keys lost any."""
-    largest: float
 
 
 @dataclass(frozen=True)
@@ -33,7 +23,7 @@ class StreamLoss:
     received: int
     shed: Mapping[str, int]
     """Tuples that went while arrivals of the span came, by pattern or, if the policy knows none, by its name."""
-    lost: Sums
+    lost: Sampled
     """Answers of the sample that would have lacked their member of this stream."""
 
 
@@ -44,10 +34,8 @@ class SpanLoss:
     start: Micros
     end: Micros
     streams: tuple[StreamLoss, ...]
-    sample_rate: float
-    """Share of the keys that were not shed."""
     sample_answers: float
-    lost: Sums
+    lost: Sampled
     """Answers of the sample that shedding would have lost; they are given all the same."""
     answers: float
     """Answers given outside the sample."""
@@ -117,24 +105,24 @@ class Ledger:
         return SpanLoss(
             start=Micros(span * self._width),
             end=Micros((span + 1) * self._width),
-            streams=tuple(self._streams(page, sums)),
-            sample_rate=rate,
+            streams=tuple(self._streams(page, sums, rate)),
             sample_answers=float(sums[:, 0].sum()),
-            lost=_summed(sums[:, 1]),
+            lost=_summed(sums[:, 1], rate),
             answers=page.answers,
         )
 
-    def _streams(self, page: _Page, sums: Float64s) -> Iterator[StreamLoss]:
+    def _streams(self, page: _Page, sums: Float64s, rate: float) -> Iterator[StreamLoss]:
         for stream, received in enumerate(page.received):
             shed = {name: count for (owner, name), count in sorted(page.shed.items()) if owner == stream}
-            yield StreamLoss(received, shed, _summed(sums[:, 2 + stream]))
+            yield StreamLoss(received, shed, _summed(sums[:, 2 + stream], rate))
 
 
-def _summed(lost: Float64s) -> Sums:
-    return Sums(
+def _summed(lost: Float64s, rate: float) -> Sampled:
+    return Sampled(
+        rate=rate,
+        keys=int(np.count_nonzero(lost)),
         total=float(lost.sum()),
         squares=float((lost**2).sum()),
-        keys=int(np.count_nonzero(lost)),
         largest=float(lost.max(initial=0.0)),
     )
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from skerry.model.types import TIMESTAMP
 from skerry.shedding.estimate import Sampled, estimated
-from skerry.shedding.losses import SpanLoss, Sums
+from skerry.shedding.losses import SpanLoss
 
 __all__ = ["LOSSES", "told"]
 
@@ -44,7 +44,7 @@ def _rows(loss: SpanLoss, streams: Sequence[str]) -> list[dict[str, Any]]:
         "window_start": loss.start,
         "window_end": loss.end,
         "answers": loss.answers + loss.sample_answers,
-        "sample_rate": loss.sample_rate,
+        "sample_rate": loss.lost.rate,
         "sample_answers": loss.sample_answers,
     }
     parts: list[dict[str, Any]] = [
@@ -53,21 +53,21 @@ def _rows(loss: SpanLoss, streams: Sequence[str]) -> list[dict[str, Any]]:
             "received": stream.received,
             "shed": sum(stream.shed.values()),
             "shed_by": [{"pattern": pattern, "shed": shed} for pattern, shed in sorted(stream.shed.items())],
-            **_lost(stream.lost, loss.sample_rate),
+            **_lost(stream.lost),
         }
         for name, stream in zip(streams, loss.streams, strict=True)
     ]
     whole = {
         "received": sum(part["received"] for part in parts),
         "shed": sum(part["shed"] for part in parts),
-        **_lost(loss.lost, loss.sample_rate),
+        **_lost(loss.lost),
     }
     return [{**common, **part} for part in [*parts, whole]]
 
 
-def _lost(sums: Sums, rate: float) -> dict[str, float | None]:
+def _lost(sampled: Sampled) -> dict[str, float | None]:
     """Without a sample nothing is known of what was lost."""
-    if rate <= 0:
+    if sampled.rate <= 0:
         return {"sample_lost": None}
-    estimate = estimated(Sampled(rate, sums.keys, sums.total, sums.squares, sums.largest))
-    return {"lost": estimate.total, "lost_low": estimate.low, "lost_high": estimate.high, "sample_lost": sums.total}
+    estimate = estimated(sampled)
+    return {"lost": estimate.total, "lost_low": estimate.low, "lost_high": estimate.high, "sample_lost": sampled.total}
