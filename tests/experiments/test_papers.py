@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from skerry.errors import InputError
+from skerry.errors import InputError, OptionError
 from skerry.experiments import papers
 from skerry.experiments.papers import PAPERS, reproduce
 from tests.cli.commands import skerry
@@ -76,3 +76,9 @@ def test_command_says_not_there_yet_with_exit_code_2(tmp_path):
 def test_other_commands_do_not_wait_for_matplotlib():
     program = "import sys, skerry.cli; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], timeout=100, check=False).returncode == 0
+
+
+def test_folder_that_cannot_be_written_is_told_before_anything_is_measured(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OptionError, match="cannot write figures to .*file/figures"):
+        reproduce("snjoin", True, tmp_path / "file" / "figures", pytest.fail)

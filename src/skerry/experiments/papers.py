@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from skerry.errors import InputError
+from skerry.errors import InputError, OptionError
 from skerry.experiments.figure import Figure
 from skerry.experiments.report import write_figure, write_report
 from skerry.experiments.shedding.figures import figures as shedding
@@ -29,6 +29,10 @@ def reproduce(
 ) -> list[Figure]:
     """Measure a paper's figures, or those of ``all``, and write them and the report into a folder."""
     names = _named(paper)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"cannot write figures to {str(folder)!r}: {error.strerror}") from None
     done = []
     for name in names:
         for figure in (PAPERS[name] or _nothing)(quick, tell, data):
