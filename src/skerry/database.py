@@ -138,7 +138,7 @@ class Database:
 
     def _subscribed(self) -> list[Source]:
         """The streams that are subscribed to by now."""
-        wanted = {subscription.stream for subscription in self.catalog.subscriptions.all()}
+        wanted = self.catalog.subscriptions.streams()
         return [source for source in self.catalog.sources() if source.name in wanted]
 
     def _registered(self, pipeline: Pipeline, folder: Path) -> RegistryPlace:

@@ -40,18 +40,14 @@ def declare(metadata: MetaData) -> tuple[Table, Table, Table]:
         "subscriptions",
         metadata,
         Column("id", String, primary_key=True),
-        Column("stream", String, nullable=False),
-        Column("predicate", String, nullable=False),
-        Column("sink", String),
+        *_about(),
     )
     log = Table(
         "subscription_log",
         metadata,
         Column("version", Integer, primary_key=True, autoincrement=True),
         Column("id", String, nullable=False),
-        Column("stream", String, nullable=False),
-        Column("predicate", String, nullable=False),
-        Column("sink", String),
+        *_about(),
         Column("removed", Integer, nullable=False),
     )
     batches = Table(
@@ -62,6 +58,15 @@ def declare(metadata: MetaData) -> tuple[Table, Table, Table]:
         Column("version", Integer, nullable=False),
     )
     return there, log, batches
+
+
+def _about() -> list[Column[str]]:
+    """What is said of a subscription beside its name."""
+    return [
+        Column("stream", String, nullable=False),
+        Column("predicate", String, nullable=False),
+        Column("sink", String),
+    ]
 
 
 class Subscriptions:
@@ -121,6 +126,16 @@ class Subscriptions:
         if stream is not None:
             chosen = chosen.where(self._there.c.stream == stream)
         return [Subscription(*row) for row in self._connection.execute(chosen)]
+
+    def streams(self) -> dict[str, int]:
+        """How many there are to each stream, by name."""
+        counted = select(self._there.c.stream, func.count()).group_by(self._there.c.stream).order_by("stream")
+        return {row[0]: row[1] for row in self._connection.execute(counted)}
+
+    def sinks(self) -> dict[str, str]:
+        """The sinks that are named, and the stream whose answers each receives."""
+        named = select(self._there.c.sink, self._there.c.stream).where(self._there.c.sink.is_not(None)).distinct()
+        return {row[0]: row[1] for row in self._connection.execute(named)}
 
     def since(self, version: int) -> list[SubscriptionChange]:
         """What has changed after a version, in order."""

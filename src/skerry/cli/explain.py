@@ -1,6 +1,5 @@
 """``skerry explain``: what runs where."""
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -31,6 +30,6 @@ def explain(
 
 def _subscriptions(database: Database) -> list[str]:
     """How many there are to each stream."""
-    streams = Counter(subscription.stream for subscription in database.catalog.subscriptions.all())
-    lines = [f"  {stream}: {count}, by one query index beside the source" for stream, count in sorted(streams.items())]
+    streams = database.catalog.subscriptions.streams()
+    lines = [f"  {stream}: {count}, by one query index beside the source" for stream, count in streams.items()]
     return ["\n".join(["subscriptions", *lines])] if lines else []

@@ -4,7 +4,10 @@ from skerry.catalog import Catalog, Subscription
 from skerry.errors import CatalogError, InputError
 from skerry.lang.sql import Session
 
-SOURCE = "CREATE SOURCE road (speed DOUBLE, lane INT) WITH (connector='file', path='r.csv');"
+SOURCE = """CREATE SOURCE road (speed DOUBLE, lane INT) WITH (connector='file', path='r.csv');
+CREATE SOURCE rail (speed DOUBLE) WITH (connector='file', path='r.csv');
+CREATE MATERIALIZED VIEW slow WITH (late_to='too_late') AS SELECT speed FROM rail WHERE speed < 30;"""
+SINK = "INSERT INTO subscriptions (id, stream, predicate, sink) VALUES"
 INSERT = "INSERT INTO subscriptions (id, stream, predicate) VALUES"
 
 
@@ -48,7 +51,14 @@ def test_sink_is_taken_in_any_order_of_columns(session):
         (f"{INSERT} (1, 'road', 'TRUE')", "expected a text in quotes, got 1"),
         ("INSERT INTO subscriptions (id, stream, predicate) SELECT 1, 2, 3", "subscriptions are given as VALUES"),
         (f"{INSERT} ('a', 'road', 'sped < 3')", "unknown column 'sped'"),
-        ("INSERT INTO subscriptions (id, stream, predicate, sink) VALUES ('a', 'road', 'TRUE', '../x')", "'../x'"),
+        (f"{SINK} ('a', 'road', 'TRUE', '../x')", "'../x'"),
+        (f"{SINK} ('a', 'road', 'TRUE', 'slow')", "the sink cannot be 'slow', which receives other rows"),
+        (f"{SINK} ('a', 'road', 'TRUE', 'too_late')", "the sink cannot be 'too_late', which receives other rows"),
+        (f"{SINK} ('a', 'road', 'TRUE', 'subscriptions')", "the sink cannot be 'subscriptions'"),
+        (
+            f"{SINK} ('a', 'road', 'TRUE', 's'), ('b', 'rail', 'TRUE', 's')",
+            "the sink 's' is for answers of stream 'road'",
+        ),
         ("DELETE FROM subscriptions", "write DELETE FROM subscriptions WHERE id = 'q1'"),
         ("DELETE FROM subscriptions WHERE stream = 'road'", "write DELETE FROM subscriptions WHERE id = 'q1'"),
         ("DELETE FROM subscriptions WHERE id = 'nobody'", "there is no subscription 'nobody'"),
@@ -72,3 +82,10 @@ def test_stream_with_subscriptions_cannot_be_dropped(session):
     session.execute(f"{INSERT} ('a', 'road', 'lane = 1')")
     with pytest.raises(CatalogError, match="'road' is read by a; drop these first"):
         session.execute("DROP SOURCE road")
+
+
+@pytest.mark.parametrize("view", ["mine AS", "other WITH (late_to='mine') AS"])
+def test_view_cannot_take_the_place_of_a_sink(session, view):
+    session.execute(f"{SINK} ('a', 'road', 'lane = 1', 'mine')")
+    with pytest.raises(InputError, match="'mine' is the sink of subscriptions; choose another name"):
+        session.execute(f"CREATE MATERIALIZED VIEW {view} SELECT lane FROM road")

@@ -1,6 +1,6 @@
 """A script: statements carried out against a catalogue, in order."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
 from sqlglot import exp
@@ -68,11 +68,19 @@ class Session:
     def subscribe(self, subscriptions: Iterable[Subscription]) -> None:
         """Enter subscriptions whose predicates can be asked of their streams."""
         predicates, found = Predicates({source.name: source for source in self.catalog.sources()}), []
+        sinks, taken = self.catalog.subscriptions.sinks(), self._outputs()
         for subscription in subscriptions:
-            check_name(subscription.sink or SUBSCRIPTIONS)
             predicates.tree(subscription)
+            if subscription.sink is not None:
+                _check_sink(subscription, subscription.sink, sinks, taken)
             found.append(subscription)
         self.catalog.subscriptions.add(found)
+
+    def _outputs(self) -> set[str]:
+        """What receives rows already: views, and what they name."""
+        views = self.catalog.views()
+        named = {view.options[option] for view in views for option in ("late_to", "loss_to") if option in view.options}
+        return named | {view.name for view in views} | {SUBSCRIPTIONS, "dead_letters"}
 
     def _carry_out(self, statement: Statement) -> None:
         tree = statement.tree
@@ -118,6 +126,10 @@ class Session:
         check_options(options, VIEW_OPTIONS, f"view {name!r}")
         check_name(options.get("late_to", name))
         view = View(name, options, statement.text)
+        named = [name, *(options[option] for option in ("late_to", "loss_to") if option in options)]
+        taken = self.catalog.subscriptions.sinks().keys() & named
+        if taken:
+            raise SqlError(f"{min(taken)!r} is the sink of subscriptions; choose another name", place_of(tree))
         self._bound(view, statement)
         self._create(tree, view)
 
@@ -155,6 +167,16 @@ class Session:
                 self.plan(view.name)
             except InputError as error:
                 raise CatalogError(f"cannot replace {name!r}; view {view.name!r} reads it: {error}") from None
+
+
+def _check_sink(subscription: Subscription, sink: str, sinks: dict[str, str], taken: Collection[str]) -> None:
+    """A sink has answers of one stream alone, and nothing else."""
+    check_name(sink)
+    stream = sinks.setdefault(sink, subscription.stream)
+    if sink in taken:
+        raise InputError(f"subscription {subscription.id!r}: the sink cannot be {sink!r}, which receives other rows")
+    if stream != subscription.stream:
+        raise InputError(f"subscription {subscription.id!r}: the sink {sink!r} is for answers of stream {stream!r}")
 
 
 def _own_name(table: exp.Expr) -> str:
