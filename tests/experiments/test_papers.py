@@ -80,5 +80,5 @@ def test_other_commands_do_not_wait_for_matplotlib():
 
 def test_folder_that_cannot_be_written_is_told_before_anything_is_measured(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(OptionError, match="cannot write figures to .*file/figures"):
+    with pytest.raises(OptionError, match="cannot write figures to"):
         reproduce("snjoin", True, tmp_path / "file" / "figures", pytest.fail)
