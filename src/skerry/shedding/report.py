@@ -44,7 +44,7 @@ def _rows(loss: SpanLoss, streams: Sequence[str]) -> list[dict[str, Any]]:
         "window_start": loss.start,
         "window_end": loss.end,
         "answers": loss.answers + loss.sample_answers,
-        "sample_rate": loss.lost.rate,
+        "sample_rate": round(loss.lost.rate, 9),
         "sample_answers": loss.sample_answers,
     }
     parts: list[dict[str, Any]] = [
