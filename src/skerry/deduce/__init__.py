@@ -1,0 +1,1 @@
+"""Rules kept true while facts come and go."""
