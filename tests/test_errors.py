@@ -14,12 +14,14 @@ ONE_OF_EACH = [
     errors.UnknownStream("trafic", {"traffic", "incidents"}, PLACE),
     errors.UnknownColumn("spede", "traffic", ["ts", "speed"], PLACE),
     errors.UnknownFunction("sqr", ["sqrt"], PLACE),
+    errors.RuleError("E101", "head variable 'x' is bound by nothing", "bind it", 2, PLACE),
     errors.OptionError("view 'v' has no option 'x'"),
     errors.SourceError("no file matches", "a*.csv"),
     errors.CatalogError("'v' exists already"),
     errors.SetupError("Java is missing"),
     errors.RunError("the answers differ"),
     errors.LimitError("a step gives 9 combinations of tuples or more, the limit is", 8),
+    errors.RuleLimit("'p' has more than 10 tuples", "declare a limit", 2),
     errors.KernelError("lengths differ:", 1, 2),
 ]
 

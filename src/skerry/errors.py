@@ -6,12 +6,14 @@
     │   │   ├── UnknownStream   a query names a stream that the catalogue does not hold
     │   │   ├── UnknownColumn   a query names a column that its stream does not have
     │   │   └── UnknownFunction a query calls a function that Skerry does not offer
+    │   ├── RuleError           a rule program cannot be read, or may not run; knows its code, rule and place
     │   ├── OptionError         an option in WITH (...) or on the command line
     │   ├── SourceError         a file or connector cannot be opened or does not fit its declaration
     │   └── CatalogError        a name is taken, or is not there
     ├── SetupError              the machine lacks something; says the command that mends it
     ├── RunError                the pipeline failed or disagrees with itself
     │   └── LimitError          a view asks for more than it is allowed; it stops, the others go on
+    │       └── RuleLimit       a rule program reached a limit while it ran: E401
     └── KernelError             a kernel was called with arrays that do not fit together
 
 Arguments are kept raw, so that an error survives pickling on its way from a Spark worker, and are
@@ -28,6 +30,8 @@ __all__ = [
     "LimitError",
     "OptionError",
     "Place",
+    "RuleError",
+    "RuleLimit",
     "RunError",
     "SetupError",
     "SkerryError",
@@ -122,6 +126,33 @@ class UnknownFunction(SqlError):
         return f"{place}: {told}" if place else told
 
 
+def _in_rule(code: str, message: str, fix: str, rule: int | None, place: Place | None) -> str:
+    where = ", ".join(part for part in (place and str(place), rule and f"rule {rule}") if part)
+    return f"{code} {where}{': ' if where else ''}{message}" + (f"; {fix}" if fix else "")
+
+
+class RuleError(InputError):
+    """A rule program that cannot be read, or may not run. Arguments: code, message, fix, rule number, place.
+
+    >>> print(RuleError("E102", "'_' stands in a head", "name a variable of the body", 2, Place(3, 5)))
+    E102 line 3, column 5, rule 2: '_' stands in a head; name a variable of the body
+    """
+
+    def __init__(
+        self, code: str, message: str, fix: str = "", rule: int | None = None, place: Place | None = None
+    ) -> None:
+        super().__init__(code, message, fix, rule, place)
+
+    @property
+    def code(self) -> str:
+        """Which check refused it: the table is in docs/rules.md."""
+        return str(self.args[0])
+
+    def __str__(self) -> str:
+        """Say the code, where, what, and what to do."""
+        return _in_rule(*self.args)
+
+
 class OptionError(InputError):
     """An option has a wrong name or a wrong value."""
 
@@ -144,6 +175,27 @@ class RunError(SkerryError):
 
 class LimitError(RunError):
     """One view takes more memory or gives more answers than it may."""
+
+
+class RuleLimit(LimitError):
+    """A rule program reached a limit while it ran; its tick is taken back. Arguments: message, fix, rule, code.
+
+    >>> print(RuleLimit("'p' has more than 10 tuples", "declare a limit", 2))
+    E401 rule 2: 'p' has more than 10 tuples; declare a limit
+    """
+
+    def __init__(self, message: str, fix: str = "", rule: int | None = None, code: str = "E401") -> None:
+        super().__init__(message, fix, rule, code)
+
+    @property
+    def code(self) -> str:
+        """E401, or E402 where a built-in failed."""
+        return str(self.args[3])
+
+    def __str__(self) -> str:
+        """Say the code, where, what, and what to do."""
+        message, fix, rule, code = self.args
+        return _in_rule(code, message, fix, rule, None)
 
 
 class KernelError(SkerryError):

@@ -1,0 +1,33 @@
+"""What is looked at before a program runs: one file a check, in this order."""
+
+from dataclasses import replace
+
+from skerry.deduce.checks.fitting import check_types
+from skerry.deduce.checks.growth import check_growth
+from skerry.deduce.checks.normalise import normalised
+from skerry.deduce.checks.safety import check_safety
+from skerry.deduce.checks.signatures import outputs, signatures
+from skerry.deduce.checks.stages import settled
+from skerry.deduce.checks.strata import parts
+from skerry.deduce.checks.types import typed
+from skerry.deduce.checks.windows import check_streams
+from skerry.deduce.program import Checked, Component, Program
+
+__all__ = ["check", "check_streams"]
+
+
+def check(program: Program) -> Checked:
+    """Find out how a program is to be kept true, or refuse it with the reason: a ``RuleError``."""
+    rules = normalised(program.rules)
+    predicates = signatures(program, rules)
+    check_safety(program.rules, rules)
+    typing = typed(predicates, rules, program.functions)
+    check_types(rules, typing, program.functions)
+    components = list[Component]()
+    for part in parts(rules):
+        found = settled(part, typing)
+        check_growth(part, found, typing)
+        components.append(found.component)
+    stages = {name: column for component in components for name, column in component.stages.items()}
+    known = {name: replace(each, stage=stages.get(name, each.stage)) for name, each in typing.predicates.items()}
+    return Checked(program, known, tuple(components), outputs(program, known))

@@ -1,0 +1,165 @@
+"""Rules in the form the engines take them: see ``deduce.program``.
+
+Each term is computed once: ``d + 1`` in the head and under NOT become one variable and one equation.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from skerry.deduce.order import variables_of
+from skerry.deduce.program import Aggregate, Atom, Builtin, Comparison, Rule, Subgoal, fresh
+from skerry.deduce.writing import write_rule, write_term
+from skerry.errors import Place, RuleError
+from skerry.model.term import Arithmetic, Call, Constant, Duration, Term, Terms, Variable, variables
+
+__all__ = ["normalised"]
+
+_ANYTHING = Variable("_")
+
+
+def normalised(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """Rules in the engines' form; rules of projection predicates, which ``_`` under NOT asks for, at the end."""
+    rules = tuple(rules)
+    projections = _Projections(max((rule.number for rule in rules), default=0))
+    rewritten = tuple(_Rewriting(rule, projections).rule() for rule in rules)
+    return rewritten + tuple(projections.rules.values())
+
+
+@dataclass
+class _Projections:
+    """Predicates that stand for ``p(x, _)`` under NOT; one for each shape that is asked."""
+
+    last: int
+    rules: dict[tuple[str, tuple[str, ...]], Rule] = field(default_factory=dict)
+
+    def asked(self, atom: Atom, place: Place | None) -> Atom:
+        """The atom to ask instead."""
+        kept = tuple(_kept(atom.arguments)) or (Constant(0),)
+        shape = (atom.predicate, _shape(atom.arguments))
+        if shape not in self.rules:
+            name = f"${atom.predicate}{len(self.rules) + 1}"
+            self.rules[shape] = self._rule(Atom(name, kept, place=place), atom, place)
+        return Atom(self.rules[shape].head.predicate, kept, negated=True, place=place)
+
+    def _rule(self, head: Atom, atom: Atom, place: Place | None) -> Rule:
+        taken = {variable.name for variable in variables_of(atom)}
+        arguments = tuple(_filled(term, taken) for term in _plain_arguments(atom))
+        rule = Rule(head, (Atom(atom.predicate, arguments, place=place),), self.last + len(self.rules) + 1, place=place)
+        return replace(rule, text=write_rule(rule))
+
+
+def _plain_arguments(atom: Atom) -> list[Term]:
+    return [argument for argument in atom.arguments if not isinstance(argument, Aggregate)]
+
+
+def _kept(arguments: Iterable[Term | Aggregate]) -> Iterable[Term]:
+    for argument in arguments:
+        if isinstance(argument, Aggregate) or argument == _ANYTHING:
+            continue
+        inside = list(variables(argument))
+        yield from (variable for variable in inside if variable != _ANYTHING) if _ANYTHING in inside else [argument]
+
+
+def _shape(arguments: Iterable[Term | Aggregate]) -> tuple[str, ...]:
+    """Equal for atoms that differ in the names of their variables alone."""
+    numbers: dict[Variable, Variable] = {_ANYTHING: _ANYTHING}
+
+    def renamed(term: Term) -> Term:
+        match term:
+            case Variable():
+                return numbers.setdefault(term, Variable(f"v{len(numbers)}"))
+            case Terms(items, name, front):
+                first = numbers.setdefault(front, Variable(f"v{len(numbers)}")) if front else None
+                return Terms(tuple(map(renamed, items)), name, first)
+        return term
+
+    return tuple(write_term(renamed(term)) for term in arguments if not isinstance(term, Aggregate))
+
+
+def _filled(term: Term, taken: set[str]) -> Term:
+    match term:
+        case Variable("_"):
+            return fresh("_", taken)
+        case Terms(items, name, front):
+            first = fresh("_", taken) if front == _ANYTHING else front
+            return Terms(tuple(_filled(item, taken) for item in items), name, first)
+    return term
+
+
+class _Rewriting:
+    """One rule on its way."""
+
+    def __init__(self, rule: Rule, projections: _Projections) -> None:
+        self._rule = rule
+        self._projections = projections
+        self._taken = {variable.name for part in (rule.head, *rule.body) for variable in variables_of(part)}
+        self._computed: dict[str, Variable] = {}
+        self._added: list[Subgoal] = []
+
+    def rule(self) -> Rule:
+        """The rule in its new form."""
+        if _ANYTHING in variables_of(self._rule.head):
+            raise self._refused("E102", "'_' stands in a head", "name a variable of the body", self._rule.head)
+        body = [self._subgoal(subgoal) for subgoal in self._rule.body]
+        head = replace(self._rule.head, arguments=tuple(map(self._head_argument, self._rule.head.arguments)))
+        return replace(self._rule, head=head, body=(*body, *self._added))
+
+    def _subgoal(self, subgoal: Subgoal) -> Subgoal:
+        if isinstance(subgoal, Atom):
+            return self._negated(subgoal) if subgoal.negated else self._positive(subgoal)
+        if _ANYTHING in variables_of(subgoal):
+            raise self._refused("E103", "'_' has no value to compare or to hand over", "name a variable", subgoal)
+        if isinstance(subgoal, Builtin):
+            return replace(subgoal, arguments=tuple(map(self._plain, subgoal.arguments)))
+        return self._comparison(subgoal)
+
+    def _positive(self, atom: Atom) -> Atom:
+        arguments = (_filled(term, self._taken) for term in _plain_arguments(atom))
+        return replace(atom, arguments=tuple(map(self._plain, arguments)))
+
+    def _negated(self, atom: Atom) -> Atom:
+        plain = replace(atom, arguments=tuple(map(self._plain, _plain_arguments(atom))))
+        return self._projections.asked(plain, atom.place) if _ANYTHING in variables_of(plain) else plain
+
+    def _comparison(self, comparison: Comparison) -> Comparison:
+        left, right = comparison.left, comparison.right
+        if comparison.operator == "=" and isinstance(left, Call) and isinstance(right, Variable):
+            left, right = right, left
+        if comparison.operator == "=" and isinstance(left, Variable) and isinstance(right, Call):
+            return replace(comparison, left=left, right=self._call(right))
+        return replace(comparison, left=self._expression(left), right=self._expression(right))
+
+    def _head_argument(self, argument: Term | Aggregate) -> Term | Aggregate:
+        if not isinstance(argument, Aggregate):
+            return self._plain(argument)
+        return argument if argument.argument is None else replace(argument, argument=self._plain(argument.argument))
+
+    def _plain(self, term: Term) -> Term:
+        """A term without arithmetic and calls; what it computes becomes an equation."""
+        match term:
+            case Terms(items, name, front):
+                return Terms(tuple(map(self._plain, items)), name, front)
+            case Call():
+                return self._once(self._call(term))
+            case Arithmetic() | Duration():
+                return self._once(self._expression(term))
+        return term
+
+    def _expression(self, term: Term) -> Term:
+        """A side of a comparison: arithmetic may stay, calls may not."""
+        if isinstance(term, Arithmetic):
+            return Arithmetic(term.operator, self._expression(term.left), self._expression(term.right))
+        return term if isinstance(term, Duration) else self._plain(term)
+
+    def _call(self, call: Call) -> Call:
+        return Call(call.name, tuple(map(self._plain, call.arguments)))
+
+    def _once(self, term: Term) -> Variable:
+        written = write_term(term)
+        if written not in self._computed:
+            self._computed[written] = fresh("v", self._taken)
+            self._added.append(Comparison("=", self._computed[written], term, self._rule.place))
+        return self._computed[written]
+
+    def _refused(self, code: str, message: str, fix: str, at: Subgoal) -> RuleError:
+        return RuleError(code, message, fix, self._rule.number, at.place or self._rule.place)

@@ -1,0 +1,198 @@
+"""XY-stratification: recursion through NOT or an aggregate is sound where a stage settles it. E201 to E203.
+
+For each predicate of a part one column is its stage: a whole number, or a list's length. A recursive subgoal must never
+be at a later stage than the head. Those at an earlier one need no further thought; what is left, within one stage, must
+be free of cycles (class X), or of cycles through negation (class Y).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from math import inf
+
+from skerry.deduce.checks.distances import Distances, position
+from skerry.deduce.checks.graph import strong_parts
+from skerry.deduce.checks.strata import Edge, Part
+from skerry.deduce.checks.types import Typing
+from skerry.deduce.program import Class, Component, Predicate, Type
+from skerry.deduce.writing import shown
+from skerry.errors import Place, RuleError
+
+__all__ = ["Settled", "settled"]
+
+_WHOLE = (Type.INT, Type.TIME, Type.LIST)
+_MOST_TRIES = 20_000
+_MOST_CHOICES = 64
+_MOST_NAMES = 5
+
+Choice = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A component, and how far each recursive subgoal is at most above its head (stages only)."""
+
+    component: Component
+    gaps: Mapping[tuple[int, int], float]
+    """By the key of the edge."""
+
+
+def settled(part: Part, typing: Typing) -> Settled:
+    """The class of a part, or the reason why it is refused."""
+    _check_declared(part, typing)
+    if not part.inside:
+        return _plain(part, Class.N)
+    stages = _Stages(part, typing)
+    best = stages.best()
+    if best and (best.component.kind is Class.X or part.negative or stages.pinned):
+        return best
+    if part.negative or stages.pinned:
+        raise stages.refusal()
+    return _plain(part, Class.S)
+
+
+def _plain(part: Part, kind: Class) -> Settled:
+    component = Component(part.predicates, part.rules, kind, part.stratum, groups=(part.predicates,))
+    return Settled(component, {})
+
+
+def _check_declared(part: Part, typing: Typing) -> None:
+    for name in part.predicates:
+        predicate = typing.predicates[name]
+        if predicate.stage is not None and predicate.columns[predicate.stage].type not in _WHOLE:
+            column = predicate.columns[predicate.stage]
+            message = f"stage {column.name!r} of {name!r} is {column.type}"
+            raise RuleError("E203", message, "a stage is an int, a time or a list", None, predicate.place)
+
+
+class _Stages:
+    """The search for a stage for each predicate of a part."""
+
+    def __init__(self, part: Part, typing: Typing) -> None:
+        self._part, self._typing = part, typing
+        self._columns = {name: list(_candidates(typing.predicates[name])) for name in part.predicates}
+        self._distances = {
+            edge.rule.number: Distances(edge.rule, typing.variables[edge.rule.number]) for edge in part.inside
+        }
+        self._touching: dict[str, list[Edge]] = defaultdict(list)
+        for edge in part.inside:
+            for name in {edge.rule.head.predicate, edge.subgoal.predicate}:
+                self._touching[name].append(edge)
+        self._gaps: dict[tuple[tuple[int, int], int, int], float] = {}
+        self.pinned = [name for name in part.predicates if typing.predicates[name].stage is not None]
+
+    def best(self) -> Settled | None:
+        """The first choice of class X, else the first of class Y."""
+        found = None
+        for choice in islice(self._choices(), _MOST_CHOICES):
+            component = self._component(choice)
+            if component and component.kind is Class.X:
+                return Settled(component, self._all_gaps(choice))
+            if component and not found:
+                found = Settled(component, self._all_gaps(choice))
+        return found
+
+    def refusal(self) -> RuleError:
+        """Why no choice will do: a declared stage that fails, or none at all."""
+        for edge in self._part.inside if self.pinned else ():
+            gaps = [self._gap(edge, *columns) for columns in self._pairs(edge)]
+            if min(gaps, default=inf) > 0:
+                return _too_late(edge, min(gaps, default=inf), self._typing)
+        edge = self._part.negative or self._part.inside[0]
+        names = [name for name in self._part.predicates if not name.startswith("$")]
+        told = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
+        why = f"{told} need each other" if len(names) > 1 else f"{told} needs itself"
+        message = f"{why} through {_through(edge)}, and no stage settles it"
+        fix = "use a column that grows from round to round, and declare it: stage d"
+        return RuleError("E202" if self.pinned else "E201", message, fix, edge.rule.number, _place(edge))
+
+    def _choices(self) -> Iterator[Choice]:
+        """Choices with no subgoal later than its head, column by column; a large part is given up after a while."""
+        names = self._part.predicates
+        chosen: dict[str, int] = {}
+        waiting = [iter(self._columns[names[0]])]
+        for _ in range(_MOST_TRIES):
+            name = names[len(waiting) - 1]
+            chosen.pop(name, None)
+            column = next(waiting[-1], None)
+            if column is None:
+                waiting.pop()
+                if not waiting:
+                    return
+                continue
+            chosen[name] = column
+            if not self._allowed(chosen, name):
+                continue
+            if len(waiting) == len(names):
+                yield dict(chosen)
+            else:
+                waiting.append(iter(self._columns[names[len(waiting)]]))
+
+    def _allowed(self, choice: Choice, last: str) -> bool:
+        return all(
+            self._gap(edge, choice[edge.rule.head.predicate], choice[edge.subgoal.predicate]) <= 0
+            for edge in self._touching[last]
+            if edge.rule.head.predicate in choice and edge.subgoal.predicate in choice
+        )
+
+    def _component(self, choice: Choice) -> Component | None:
+        kept = [edge for edge, gap in zip(self._part.inside, self._listed(choice), strict=True) if gap == 0]
+        needs: dict[str, list[str]] = {name: [] for name in choice}
+        for edge in kept:
+            needs[edge.rule.head.predicate].append(edge.subgoal.predicate)
+        groups = strong_parts(self._part.predicates, needs.__getitem__)
+        together = {name: number for number, group in enumerate(groups) for name in group}
+        circular = [edge for edge in kept if together[edge.subgoal.predicate] == together[edge.rule.head.predicate]]
+        if any(edge.negative for edge in circular):
+            return None
+        kind = Class.Y if circular else Class.X
+        order = tuple(name for group in groups for name in group)
+        return Component(order, self._part.rules, kind, self._part.stratum, dict(choice), tuple(groups))
+
+    def _all_gaps(self, choice: Choice) -> dict[tuple[int, int], float]:
+        return {edge.key: gap for edge, gap in zip(self._part.inside, self._listed(choice), strict=True)}
+
+    def _listed(self, choice: Choice) -> list[float]:
+        inside = self._part.inside
+        return [self._gap(edge, choice[edge.rule.head.predicate], choice[edge.subgoal.predicate]) for edge in inside]
+
+    def _pairs(self, edge: Edge) -> Iterator[tuple[int, int]]:
+        for head in self._columns[edge.rule.head.predicate]:
+            yield from ((head, subgoal) for subgoal in self._columns[edge.subgoal.predicate])
+
+    def _gap(self, edge: Edge, head: int, subgoal: int) -> float:
+        """How far the stage of the subgoal can be above that of the head."""
+        key = (edge.key, head, subgoal)
+        if key not in self._gaps:
+            upper = position(edge.subgoal.arguments[subgoal])
+            lower = position(edge.rule.head.arguments[head])
+            distances = self._distances[edge.rule.number]
+            self._gaps[key] = distances.above(upper, lower) if upper and lower else inf
+        return self._gaps[key]
+
+
+def _candidates(predicate: Predicate) -> Iterator[int]:
+    if predicate.stage is not None:
+        yield predicate.stage
+    else:
+        yield from (place for place, column in enumerate(predicate.columns) if column.type in _WHOLE)
+
+
+def _too_late(edge: Edge, gap: float, typing: Typing) -> RuleError:
+    head = typing.predicates[edge.rule.head.predicate]
+    column = head.columns[head.stage].name if head.stage is not None else "the head"
+    told = "by any amount" if gap == inf else f"by {gap:g}"
+    message = f"{shown(edge.subgoal, edge.rule)} may be at a later stage than {column}, {told}"
+    fix = "compare the two stages, or compute the head's from the subgoal's"
+    return RuleError("E202", message, fix, edge.rule.number, _place(edge))
+
+
+def _through(edge: Edge) -> str:
+    if edge.subgoal.negated:
+        return f"NOT {edge.subgoal.predicate.lstrip('$')}" if edge.subgoal.predicate[0] != "$" else "NOT"
+    return "an aggregate" if edge.negative else edge.subgoal.predicate
+
+
+def _place(edge: Edge) -> Place | None:
+    return edge.subgoal.place or edge.rule.place

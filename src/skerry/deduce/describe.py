@@ -1,0 +1,66 @@
+"""A checked program in words: what ``skerry rules check`` prints."""
+
+from collections.abc import Iterator
+
+from skerry.deduce.program import Checked, Class, Component, Predicate
+from skerry.deduce.writing import write_span
+
+__all__ = ["describe"]
+
+_KINDS = {
+    Class.N: "not recursive",
+    Class.X: "recursive, settled stage by stage",
+    Class.S: "positive recursion",
+    Class.Y: "by stages, with positive recursion inside a stage",
+}
+
+
+def describe(checked: Checked) -> str:
+    """Types of all predicates, then the components in the order in which they are settled.
+
+    Predicates whose names begin with $ were added by the checks: they stand for ``_`` under NOT.
+    """
+    return "\n".join([*_predicates(checked), "", *_components(checked), "", *_outputs(checked)])
+
+
+def _predicates(checked: Checked) -> Iterator[str]:
+    for predicate in sorted(checked.predicates.values(), key=lambda each: not each.base):
+        columns = ", ".join(f"{column.name}: {column.type}" for column in predicate.columns)
+        told = ["base" if predicate.base else "derived", f"{predicate.name}({columns})", *_options(predicate)]
+        yield " ".join(told)
+
+
+def _options(predicate: Predicate) -> Iterator[str]:
+    if predicate.window_us is not None:
+        yield f"window {write_span(predicate.window_us)}"
+    if predicate.window_rows is not None:
+        yield f"window {predicate.window_rows} rows"
+    if predicate.host is not None:
+        yield f"host {predicate.columns[predicate.host].name}"
+    for place, greatest in predicate.limits.items():
+        yield f"limit {predicate.columns[place].name} <= {greatest}"
+
+
+def _components(checked: Checked) -> Iterator[str]:
+    for component in checked.components:
+        rules = ", ".join(str(rule.number) for rule in component.rules)
+        yield f"stratum {component.stratum}, class {component.kind} ({_KINDS[component.kind]}):"
+        yield f"  {_order(component)}; rule{'s' * (len(component.rules) > 1)} {rules}"
+        if component.stages:
+            yield f"  stages: {', '.join(_stage(checked, name, component) for name in component.predicates)}"
+
+
+def _order(component: Component) -> str:
+    groups = [", ".join(group) for group in component.groups]
+    return " before ".join(f"({group})" if ", " in group and len(groups) > 1 else group for group in groups)
+
+
+def _stage(checked: Checked, name: str, component: Component) -> str:
+    column = checked.predicates[name].columns[component.stages[name]]
+    length = "length of " if column.type == "list" else ""
+    return f"{length}{name}.{column.name}"
+
+
+def _outputs(checked: Checked) -> Iterator[str]:
+    for output in checked.outputs:
+        yield f"output {output.predicate} mode {output.mode}" + (f" to {output.to}" if output.to else "")

@@ -1,0 +1,5 @@
+"""Rule programs, read by lark."""
+
+from skerry.lang.rules.reading import read
+
+__all__ = ["read"]

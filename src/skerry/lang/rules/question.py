@@ -1,0 +1,85 @@
+"""A question about a program, as text: ``path(1, x)``."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+from skerry.deduce.evaluate import Evaluator, is_pattern
+from skerry.deduce.program import Atom, Checked, Column, Type, fresh
+from skerry.deduce.values import Row, coerced
+from skerry.errors import InputError, RuleError
+from skerry.lang.rules.reading import read
+from skerry.model.term import Constant, Term, Terms, Value, Variable, variables
+
+__all__ = ["read_question"]
+
+
+def read_question(text: str, checked: Checked, unit: int = 1) -> Atom:
+    """Read an atom with constants and variables, in the words that a program has declared.
+
+    Values are brought to their columns' types; a variable or ``_`` stands for any value.
+    """
+    atom = _atom(text.strip().removesuffix("."), checked)
+    columns = checked.predicates[atom.predicate].columns
+    if len(atom.arguments) != len(columns):
+        raise InputError(f"{atom.predicate!r} has {len(columns)} arguments, got {len(atom.arguments)}")
+    taken = set[str]()
+    terms = [_open(term, taken) for term in cast(tuple[Term, ...], atom.arguments)]
+    return Atom(
+        atom.predicate, tuple(_argument(term, column, unit) for term, column in zip(terms, columns, strict=True))
+    )
+
+
+def _open(term: Term, taken: set[str]) -> Term:
+    """A term in which every ``_`` is a variable of its own."""
+    match term:
+        case Variable("_"):
+            return fresh("_", taken)
+        case Terms(items, name, front):
+            first = fresh("_", taken) if front == Variable("_") else front
+            return Terms(tuple(_open(item, taken) for item in items), name, first)
+    return term
+
+
+def _atom(asked: str, checked: Checked) -> Atom:
+    try:
+        body = read(f"{checked.program.text}\nasked'' :- {asked}.").rules[-1].body
+    except RuleError as error:
+        raise InputError(f"cannot read the question {asked!r}: {error.args[1]}") from None
+    if len(body) != 1 or not isinstance(body[0], Atom) or body[0].negated:
+        raise InputError(f"a question is one atom, as in path(1, x), got {asked!r}")
+    if body[0].predicate not in checked.predicates:
+        known = ", ".join(sorted(name for name in checked.predicates if not name.startswith("$")))
+        raise InputError(f"there is no predicate {body[0].predicate!r}; the program has {known}")
+    return body[0]
+
+
+def _argument(term: Term, column: Column, unit: int) -> Term:
+    if any(True for _ in variables(term)):
+        if not is_pattern(term):
+            raise InputError(f"{column.name!r} is asked for with arithmetic; write a value or a variable")
+        return term
+    value = Evaluator(_NoCalls(), unit).value(term, {})
+    fitted = None if value is None else _fitted(value, column.type, unit)
+    if fitted is None:
+        raise InputError(f"{column.name!r} is of type {column.type}, which the value asked for does not fit")
+    return Constant(fitted)
+
+
+def _fitted(value: Value, kind: Type, unit: int) -> Value | None:
+    """A value as its column holds it; a time may be written as a timestamp where facts have it so."""
+    if kind == Type.TIME and unit != 1 and isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+    return coerced(value, kind)
+
+
+class _NoCalls:
+    """A question calls no built-ins."""
+
+    def call(self, name: str, rows: Sequence[Row]) -> list[Value | None]:
+        return [None] * len(rows)

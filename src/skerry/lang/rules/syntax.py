@@ -1,0 +1,136 @@
+"""Text into syntax trees, one a statement, and errors that say where."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+from lark.lexer import PatternStr
+
+from skerry.errors import Place, RuleError
+
+__all__ = ["Statement", "place_of", "statements"]
+
+Syntax = Tree[Token]
+
+_LONGEST_TEXT = 1_000_000
+_LONGEST_NAME = 200
+_DEEPEST = 200
+_KINDS = {"NAME": "a name", "NUMBER": "a number", "STRING": "a text in quotes", "FACTOR": "'*'", "SIGN": "'+'"}
+_WIDEST_LIST = 8
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A declaration, fact or rule: its tree, the user's text for it, and where that begins."""
+
+    tree: Syntax
+    text: str
+    place: Place
+
+    @property
+    def kind(self) -> str:
+        """The word for what it is: the name of its rule in the grammar."""
+        return str(self.tree.data)
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """All statements of a program.
+
+    >>> [(statement.kind, statement.text) for statement in statements("const A = 0.  H(A, A).")]
+    [('constant', 'const A = 0.'), ('rule', 'H(A, A).')]
+    """
+    if len(text) > _LONGEST_TEXT:
+        raise RuleError("E002", f"a program may have {_LONGEST_TEXT} characters, this one has {len(text)}")
+    try:
+        children = _parser().parse(text).children
+    except UnexpectedInput as error:
+        raise _told(error) from None
+    for tree, end in zip(children[::2], children[1::2], strict=True):
+        assert isinstance(tree, Tree)
+        first = _first(tree)
+        place = Place(first.line or 1, first.column or 1)
+        _look_into(tree, place)
+        assert isinstance(end, Token)
+        yield Statement(tree, text[first.start_pos : end.end_pos], place)
+
+
+def place_of(tree: Syntax, default: Place) -> Place:
+    """Where a tree begins: at its first token, if it holds one."""
+    first = next(_tokens(tree), None)
+    return Place(first.line or 1, first.column or 1) if first else default
+
+
+@cache
+def _parser() -> Lark:
+    grammar = files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", maybe_placeholders=False)
+
+
+def _first(tree: Syntax) -> Token:
+    return next(_tokens(tree))
+
+
+def _tokens(tree: Syntax) -> Iterator[Token]:
+    waiting: list[Token | Syntax] = [tree]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Token):
+            yield part
+        else:
+            waiting.extend(reversed(part.children))
+
+
+def _look_into(tree: Syntax, place: Place) -> None:
+    """Refuse names that fill the screen, and what is nested so deeply that no walk through it would come back."""
+    waiting = [(tree, 0)]
+    while waiting:
+        part, depth = waiting.pop()
+        if depth > _DEEPEST:
+            raise RuleError("E002", f"terms may be {_DEEPEST} deep, this one is deeper", "cut it in two", None, place)
+        for child in part.children:
+            if isinstance(child, Tree):
+                waiting.append((child, depth + 1))
+            elif child.type == "NAME" and len(child) > _LONGEST_NAME:
+                raise RuleError("E002", f"a name may have {_LONGEST_NAME} characters", "shorten it", None, place)
+
+
+def _told(error: UnexpectedInput) -> RuleError:
+    match error:
+        case UnexpectedToken() if error.token.type == "$END":
+            return RuleError("E001", "the text ends inside a statement", "end each statement with a full stop")
+        case UnexpectedToken():
+            place = Place(error.line, error.column)
+            return RuleError(
+                "E001", f"{_shown(error.token)} cannot stand here", _choice(error.accepts or ()), None, place
+            )
+        case UnexpectedCharacters():
+            place = Place(error.line, error.column)
+            return RuleError("E001", *_strange(error.char, error.allowed or ()), None, place)
+        case UnexpectedEOF():
+            return RuleError("E001", "the text ends inside a statement", "end each statement with a full stop")
+    return RuleError("E001", "the program cannot be read")
+
+
+def _strange(character: str, expected: Collection[str]) -> tuple[str, str]:
+    if character in "'\"":
+        return "a text in quotes is not closed on its line", f"close it with {character}"
+    return f"{_shown(character)} cannot stand here", _choice(expected)
+
+
+def _shown(text: str) -> str:
+    return repr(str(text) if len(text) <= 40 else text[:40] + "...")
+
+
+def _choice(expected: Collection[str]) -> str:
+    words = sorted({_words()[name] for name in expected if name in _words()})
+    return f"expected {' or '.join(words)}" if 0 < len(words) <= _WIDEST_LIST else ""
+
+
+@cache
+def _words() -> dict[str, str]:
+    """Terminals by name, as a reader knows them. Words that begin declarations say nothing inside one."""
+    literal = {item.name: item.pattern.value for item in _parser().terminals if isinstance(item.pattern, PatternStr)}
+    return {name: repr(value) for name, value in literal.items()} | _KINDS
