@@ -1,8 +1,9 @@
 """W1 and W2: complete joins and joins of variable arity, in process and through Spark.
 
 In process, batch by batch: every technique, and DuckDB (and Polars, if it is installed) in a loop that
-keeps the window in tables. On Spark: Skerry against stream-stream joins by hand, in small batches and in
-large ones, with the memory of all processes. Answers are counted and must agree before a rate is printed.
+keeps the window in tables; and a thousand views that share one join, against each by itself. On Spark: Skerry
+against stream-stream joins by hand, in small batches and in large ones, with the memory of all processes.
+Answers are counted and must agree before a rate is printed.
 
     python benchmarks/join.py --only process
     python benchmarks/join.py --only spark --json join.json
@@ -21,6 +22,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+import _shared_joins
 from _watched import watched
 from _workloads import ANSWERS, WINDOW_US, complete, gathered, steps, write_parts
 from skerry.model.time import END_OF_TIME
@@ -28,6 +30,7 @@ from skerry.operators.gather import Gather
 from skerry.operators.joins.join import MultiJoin
 from skerry.operators.joins.side import Side
 from skerry.operators.joins.techniques import TECHNIQUES
+from skerry.plan.sharing import share_joins
 
 _STEP_ROWS = 10_000
 _REPEATS = 3
@@ -134,7 +137,7 @@ def in_process() -> dict[str, float]:
             assert count == ANSWERS[m], f"{name}, m = {m}: {count} answers, not {ANSWERS[m]}"
             found[f"complete, m = {m}: {name}"] = rate
             print(f"  complete, m = {m}: {name}: {rate / 1e6:.2f} M tuples/s", flush=True)
-    return found | variable_arity()
+    return found | variable_arity() | shared()
 
 
 def variable_arity() -> dict[str, float]:
@@ -154,6 +157,21 @@ def variable_arity() -> dict[str, float]:
     for name, rate in found.items():
         print(f"  {name}: {rate / 1e6:.2f} M tuples/s", flush=True)
     return found
+
+
+def shared(count: int = 1_000, some: int = 20) -> dict[str, float]:
+    """Views over one join: how many readings a second all of them take in together, and each alone."""
+    streams = complete()[:3]
+    cut, views = list(steps(streams, _STEP_ROWS)), _shared_joins.plans(count)
+    together, rows = share_joins(views), sum(stream.num_rows for stream in streams)
+    answers = _shared_joins.answered(together, cut)
+    expected = _shared_joins.answered(views[:some], cut)
+    assert {name: answers[name] for name in expected} == expected, "shared and alone differ"
+    many, _ = timed(lambda: _shared_joins.answered(together, cut).total(), rows)
+    few, _ = timed(lambda: _shared_joins.answered(views[:some], cut).total(), rows)
+    name = f"{count} views, one join"
+    print(f"  {name}: {many / 1e6:.2f} M tuples/s, {many / few * count / some:.0f} times each alone", flush=True)
+    return {name: many, f"{name}: times each alone": many / few * count / some}
 
 
 def on_spark(streams_count: int, rows: int, parts: int) -> dict[str, float]:
@@ -186,16 +204,18 @@ def _contest(folder: Path, what: str, batch_rows: int, expected: int) -> dict[st
 def main() -> None:
     """Print rates."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=["process", "spark"])
+    parser.add_argument("--only", choices=["process", "shared", "spark"])
     parser.add_argument("--streams", type=int, default=5)
     parser.add_argument("--rows", type=int, default=200_000, help="a stream, on Spark")
     parser.add_argument("--parts", type=int, default=20, help="files a stream, on Spark")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     found: dict[str, float] = {}
-    if given.only != "spark":
+    if given.only == "shared":
+        found |= shared()
+    if given.only in (None, "process"):
         found |= in_process()
-    if given.only != "process":
+    if given.only in (None, "spark"):
         found |= on_spark(given.streams, given.rows, given.parts)
     if given.json:
         given.json.write_text(json.dumps(found, indent=2))

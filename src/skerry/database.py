@@ -11,11 +11,15 @@ import pyarrow as pa
 from skerry.catalog import Catalog, Source, Subscription
 from skerry.errors import InputError, OptionError
 from skerry.fjord.pipeline import Outcome, Pipeline, never
+from skerry.fjord.proof import proof
 from skerry.fjord.runtime import FjordRun
 from skerry.fjord.versions import RegistryPlace
 from skerry.lang.sql import Session
+from skerry.model.batch import as_batch
+from skerry.model.time import Micros
 from skerry.plan.nodes import Join, ViewPlan
 from skerry.plan.overload import Spilling
+from skerry.plan.sharing import share_joins
 from skerry.plan.stages import Stages, cut_into_stages
 from skerry.sinks.sink import MemorySink, Sink
 from skerry.sources.opening import open_connector
@@ -63,7 +67,7 @@ class Database:
 
     def __init__(self, catalog: Catalog, base: Path) -> None:
         self.catalog, self._base = catalog, base
-        self._session = Session(catalog)
+        self._session = Session(catalog, base)
 
     def execute(self, script: str) -> None:
         """Carry out SQL statements."""
@@ -73,6 +77,10 @@ class Database:
         """Enter subscriptions: all, or if one of them is wrong none. A run takes them up with its next batch."""
         with self.catalog.all_or_nothing():
             self._session.subscribe(subscriptions)
+
+    def add_rules(self, file: Path) -> list[str]:
+        """Make a view of each output of a rule program; give their names."""
+        return self._session.add_rules(file)
 
     def unsubscribe(self, ids: Sequence[str]) -> None:
         """Strike subscriptions: all, or if one of them is not there none."""
@@ -86,6 +94,16 @@ class Database:
     def view(self, name: str) -> "StandingView":
         """One view, to be read."""
         return StandingView(self, self._session.plan(name))
+
+    def why(self, view: str, question: str, at: Micros | None = None) -> str:
+        """Why a tuple holds in a view made of rules, at a moment or as of the last reading; or why it does not."""
+        return proof(self._session.plan(view), question, at, self._answered)
+
+    def _answered(self, plans: Sequence[ViewPlan]) -> dict[str, pa.RecordBatch]:
+        """All answers of some plans, found in this process."""
+        sink = MemorySink()
+        FjordRun(self.pipeline(plans, Settings("fjord")), sink).run()
+        return {plan.name: as_batch(sink.table(plan.name)) for plan in plans}
 
     def run(
         self,
@@ -128,7 +146,7 @@ class Database:
         foreign = tuple(source for source in read.values() if source not in own)
         connectors = tuple(self._opened(source) for source in own)
         tables = {table.name: table for plan in plans for table in plan.tables}
-        views = tuple(_with_its_folder(cut_into_stages(plan), self._base) for plan in plans)
+        views = tuple(_with_its_folder(cut_into_stages(plan), self._base) for plan in share_joins(plans))
         return Pipeline(connectors, views, settings.step_rows, foreign, tuple(tables.values()), self._base)
 
     @property

@@ -69,3 +69,11 @@ def test_explain_counts_subscriptions(tmp_path):
     inserted = f"INSERT INTO subscriptions (id, stream, predicate) VALUES {rows}"
     told = explained(tmp_path, f"{SCRIPT.partition(';')[0]}; {inserted}").stdout
     assert told == "subscriptions\n  road: 2, by one query index beside the source\n"
+
+
+def test_explain_tells_which_views_share_a_join(tmp_path):
+    view = """CREATE MATERIALIZED VIEW v{0} AS SELECT a.sensor FROM SLIDING(road, ts, INTERVAL '{0}' SECOND) AS a
+    JOIN SLIDING(road, ts, INTERVAL '9' SECOND) AS b ON a.sensor = b.sensor;"""
+    views = "".join(map(view.format, range(1, 9)))
+    told = explained(tmp_path, SCRIPT.partition(";")[0] + ";" + JOIN + views).stdout
+    assert told.count("; one join over a SLIDING 8 SECOND, b SLIDING 9 SECOND for this and 7 other views") == 8

@@ -7,6 +7,8 @@ import pytest
 
 import skerry
 from skerry import cli
+from skerry.database import Settings
+from skerry.sinks.sink import MemorySink
 
 SOURCE = "CREATE SOURCE road (speed DOUBLE, lane INT) WITH (connector='file', path='r.csv')"
 VIEW = "CREATE MATERIALIZED VIEW slow AS SELECT speed FROM road WHERE speed < 30"
@@ -87,3 +89,16 @@ def test_wrong_file_is_told_and_leaves_nothing(queries, project, text, message):
     place.write_text(text)
     assert message in queries("load", str(place), code=2)
     assert queries("list") == "view slow: road\n"
+
+
+def test_counters_are_shown_beside_a_query_and_listed_the_busiest_first(queries, project):
+    queries("add", "q1", "road", "speed < 30")
+    queries("add", "q2", "road", "speed < 50")
+    assert queries("list", "--counters") == "no standing query of the index has been asked yet\n"
+    (project / "r.csv").write_text("speed,lane\n20,1\n40,1\n")
+    skerry.connect(project).run(MemorySink(), Settings("fjord"))
+    assert queries("show", "q1").splitlines()[3:5] == ["matches: 1", "last match: none"]
+    heading, *rows = [line.split() for line in queries("list", "--counters").splitlines()]
+    assert heading == ["id", "stream", "matches", "last", "match", "cost", "share"]
+    assert [row[:4] for row in rows] == [["q2", "road", "2", "none"], ["q1", "road", "1", "none"]]
+    assert "1 more" in queries("list", "--counters", "--limit", "1")

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from skerry.catalog import Catalog, Source, Subscription, SubscriptionChange
 from skerry.fjord import versions
+from skerry.fjord.counters import COUNTS
 from skerry.fjord.registry import Registry, answer_schema
 from skerry.fjord.versions import Registrar, RegistryPlace, registry_at
 from skerry.model.types import TIMESTAMP
@@ -100,6 +101,7 @@ def test_answers_go_where_subscribers_want_them():
     assert {output: rows.column("id").to_pylist() for output, rows in found.items()} == {
         "subscriptions/road": ["a"],
         "mine": ["b"],
+        COUNTS: ["a", "b"],
     }
 
 

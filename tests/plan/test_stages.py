@@ -4,6 +4,7 @@ import pytest
 from skerry.errors import InputError
 from skerry.model.time import END_OF_TIME
 from skerry.operators.derive import Expression
+from skerry.operators.folds import Fold
 from skerry.plan.nodes import Aggregate, Project, Scan, Select, ViewPlan
 from skerry.plan.stages import cut_into_stages
 from skerry.testing import laws
@@ -77,10 +78,16 @@ def test_selection_below_the_aggregate_tests_readings():
     assert [row["mean"] for row in operated(root, 20.0, 50.0)] == [20.0]
 
 
-def test_second_aggregate_is_refused():
-    twice = Aggregate(MEANS, WINDOW, "window_start", ("segment",), ())
-    with pytest.raises(InputError, match="view 'v' holds an aggregate below an aggregate; make it a view"):
-        stages(twice)
+def test_aggregate_over_an_aggregate_waits_for_its_windows():
+    found = stages(Aggregate(MEANS, WINDOW, "window_start", (), (Fold("max", "mean", pa.float64(), "best"),)))
+    assert [(stage.reader, stage.stream, stage.lag_us) for stage in found.below] == [(1, 0, WINDOW.size_us)]
+    assert (found.feeds[0].keys, found.spread, found.entries) == ((), False, ((0, 0),))
+
+
+def test_window_over_a_column_that_comes_in_any_order_is_refused():
+    stamped = Project(MEANS, (("ts", Expression("now()", pa.timestamp("us"))),))
+    with pytest.raises(InputError, match="here window_start, window_end can be used"):
+        stages(Aggregate(stamped, WINDOW, "ts", (), (Fold("count", None, None, "n"),)))
 
 
 def test_late_readings_go_where_the_view_says():

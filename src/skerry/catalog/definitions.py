@@ -31,11 +31,16 @@ class Source:
 
 @dataclass(frozen=True)
 class View:
-    """A standing query: its name, the options behind WITH, and the user's own text."""
+    """A standing query: its name, the options behind WITH, and the user's own text.
+
+    ``program`` is the rule program it is made of, if it is, as the file had it when the view was made. Without a
+    statement around it the text is empty.
+    """
 
     name: str
     options: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
+    program: str = ""
 
 
 @dataclass(frozen=True)

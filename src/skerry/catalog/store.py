@@ -19,9 +19,10 @@ from sqlalchemy import (
     insert,
     select,
 )
-from sqlalchemy.exc import DatabaseError, IntegrityError
+from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 from sqlalchemy.pool import StaticPool
 
+from skerry.catalog.counters import VIEW, QueryCounters, declare_counters
 from skerry.catalog.definitions import Sensor, Source, View
 from skerry.catalog.subscriptions import Subscriptions, declare
 from skerry.errors import CatalogError
@@ -52,6 +53,10 @@ _sensors = Table(
     Column("tags", String, nullable=False),
 )
 _of_subscriptions = declare(_metadata)
+_of_counters = declare_counters(_metadata)
+
+_PROGRAM = "#program"
+"""Among a view's options: its rule program. No option has such a name."""
 
 
 class Catalog:
@@ -63,18 +68,20 @@ class Catalog:
     ['slow']
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, patience_s: float = 5.0) -> None:
+        """``patience_s`` is how long to wait while somebody else writes."""
         memory = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}} if ":memory:" in url else {}
         self.url = None if memory else url
         """Where others find it too, if they can."""
-        self._engine = create_engine(url, **memory)
+        self._engine = create_engine(url, **(memory or {"connect_args": {"timeout": patience_s}}))
         try:
             self._connection: Connection = self._engine.connect()
             _metadata.create_all(self._connection)
             self._connection.commit()
         except DatabaseError as error:
             raise CatalogError(f"cannot open the catalogue {url!r}: {error.orig}") from None
-        self.subscriptions = Subscriptions(self._connection, _of_subscriptions)
+        self.counters = QueryCounters(self._connection, _of_counters)
+        self.subscriptions = Subscriptions(self._connection, _of_subscriptions, self.counters)
 
     @classmethod
     def in_memory(cls) -> "Catalog":
@@ -98,15 +105,18 @@ class Catalog:
         """Keep what the block did only if it ends well."""
         try:
             yield
+            self._connection.commit()
+        except OperationalError as error:
+            self._connection.rollback()
+            raise CatalogError(f"cannot write to the catalogue: {error.orig}") from None
         except BaseException:
             self._connection.rollback()
             raise
-        self._connection.commit()
 
     def add(self, made: Source | View) -> None:
         """Enter a source or a view; its name must be free."""
         kind = "view" if isinstance(made, View) else "source"
-        definition = json.dumps(dict(made.options) if isinstance(made, View) else _written(made))
+        definition = json.dumps({**made.options, _PROGRAM: made.program} if isinstance(made, View) else _written(made))
         values = {"name": made.name, "kind": kind, "definition": definition, "text": made.text}
         try:
             self._connection.execute(insert(_entries).values(values))
@@ -114,8 +124,9 @@ class Catalog:
             raise CatalogError(f"{made.name!r} exists already") from None
 
     def drop(self, name: str) -> None:
-        """Strike an entry and the sensors that belong to it."""
+        """Strike an entry, and the sensors and counters that belong to it."""
         self._connection.execute(delete(_entries).where(_entries.c.name == name))
+        self.counters.forget(VIEW, [name])
         self._connection.execute(delete(_sensors).where(_sensors.c.source == name))
 
     def text_of(self, name: str) -> str | None:
@@ -133,7 +144,7 @@ class Catalog:
 
     def views(self) -> list[View]:
         """All views."""
-        return [View(name, json.loads(definition), text) for name, definition, text in self._rows("view")]
+        return [_view(name, json.loads(definition), text) for name, definition, text in self._rows("view")]
 
     def view(self, name: str) -> View:
         """One view."""
@@ -159,6 +170,11 @@ class Catalog:
         columns = select(_entries.c.name, _entries.c.definition, _entries.c.text)
         found = self._connection.execute(columns.where(_entries.c.kind == kind).order_by(_entries.c.number))
         return [(row[0], row[1], row[2]) for row in found]
+
+
+def _view(name: str, definition: dict[str, str], text: str) -> View:
+    program = definition.pop(_PROGRAM, "")
+    return View(name, definition, text, program)
 
 
 def _written(source: Source) -> dict[str, object]:

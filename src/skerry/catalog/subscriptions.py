@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from sqlalchemy import Column, Connection, Integer, MetaData, String, Table, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
+from skerry.catalog.counters import SUBSCRIPTION, QueryCounters
 from skerry.errors import CatalogError
 
 __all__ = ["Subscription", "SubscriptionChange", "Subscriptions", "declare"]
@@ -80,8 +81,8 @@ class Subscriptions:
     (['q2'], 3)
     """
 
-    def __init__(self, connection: Connection, tables: tuple[Table, Table, Table]) -> None:
-        self._connection = connection
+    def __init__(self, connection: Connection, tables: tuple[Table, Table, Table], counters: QueryCounters) -> None:
+        self._connection, self._counters = connection, counters
         self._there, self._log, self._batches = tables
 
     @property
@@ -99,6 +100,7 @@ class Subscriptions:
         except IntegrityError:
             raise CatalogError(f"there is a subscription {self._taken(rows)!r} already; remove it first") from None
         self._connection.execute(insert(self._log), [{**row, "removed": 0} for row in rows])
+        self._counters.forget(SUBSCRIPTION, [str(row["id"]) for row in rows])
 
     def remove(self, ids: Sequence[str]) -> None:
         """Strike some; all must be there."""
@@ -108,6 +110,7 @@ class Subscriptions:
             raise CatalogError(f"there is no subscription {missing[0]!r}; skerry queries list tells which there are")
         for some in _portions(ids):
             self._connection.execute(delete(self._there).where(self._there.c.id.in_(some)))
+        self._counters.forget(SUBSCRIPTION, ids)
         if ids:
             rows = [{**asdict(subscription), "removed": 1} for subscription in found.values()]
             self._connection.execute(insert(self._log), rows)

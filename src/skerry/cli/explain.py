@@ -9,6 +9,8 @@ from skerry.cli.script import opened
 from skerry.database import Database
 from skerry.errors import InputError
 from skerry.plan import explain as plans
+from skerry.plan.shared import Deal
+from skerry.plan.sharing import share_joins
 
 __all__ = ["explain"]
 
@@ -22,7 +24,9 @@ def explain(
     Example: skerry explain traffic.sql
     """
     database = opened(script, project)
-    told = list(map(plans.explain, database.plans())) + _subscriptions(database)
+    found = database.plans()
+    shared = {name: plan for plan in share_joins(found) if isinstance(plan.root, Deal) for name in plan.root.outputs}
+    told = [plans.explain(plan, shared.get(plan.name)) for plan in found] + _subscriptions(database)
     if not told:
         raise InputError("the script has no view; add one with CREATE MATERIALIZED VIEW")
     typer.echo("\n\n".join(told))

@@ -1,5 +1,6 @@
 """``skerry queries``: the standing queries of a project."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -7,9 +8,12 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from skerry.catalog import Subscription
+from skerry.catalog import QueryCounter, Subscription
+from skerry.catalog.counters import SUBSCRIPTION, VIEW
 from skerry.database import connect
-from skerry.errors import CatalogError
+from skerry.errors import CatalogError, InputError
+from skerry.model.time import Micros
+from skerry.model.time import show as show_moment
 from skerry.sources.subscriptions import read_subscriptions
 
 __all__ = ["queries"]
@@ -22,17 +26,26 @@ _HERE = Path()
 
 @queries.command()
 def add(
-    name: Annotated[str, typer.Argument(metavar="ID", help="What it is called.")],
-    stream: Annotated[str, typer.Argument(help="Whose readings it is about.")],
-    predicate: Annotated[str, typer.Argument(help="Which of them.")],
+    name: Annotated[str, typer.Argument(metavar="ID|PROG.dl", help="What it is called, or a file of rules.")],
+    stream: Annotated[str | None, typer.Argument(help="Whose readings it is about.")] = None,
+    predicate: Annotated[str | None, typer.Argument(help="Which of them.")] = None,
     sink: Annotated[str | None, typer.Option(help="An output of its own for the answers.")] = None,
     project: _Project = _HERE,
 ) -> None:
-    """Subscribe to the readings of a stream for which a predicate holds.
+    """Subscribe to the readings of a stream for which a predicate holds, or keep the answers of a rule program.
 
     Example: skerry queries add q42 traffic "speed < 30 AND segment BETWEEN 3 AND 7"
+
+    Example: skerry queries add uncovered.dl
     """
-    connect(project).subscribe([Subscription(name, stream, predicate, sink)])
+    if stream is not None and predicate is not None:
+        connect(project).subscribe([Subscription(name, stream, predicate, sink)])
+    elif stream is None and name.endswith(".dl"):
+        typer.echo("\n".join(f"view {view}" for view in connect(project).add_rules(Path(name))))
+    else:
+        raise InputError(
+            f"a subscription has an id, a stream and a predicate, and rules are in a file .dl; got {name!r}"
+        )
 
 
 @queries.command()
@@ -53,14 +66,18 @@ def load(
 @queries.command("list")
 def list_(
     stream: Annotated[str | None, typer.Option(help="Those of one stream alone.")] = None,
+    counters: Annotated[bool, typer.Option("--counters", help="What each has come to, the busiest first.")] = False,
     limit: Annotated[int, typer.Option(help="How many subscriptions at the most.", min=1)] = 100,
     project: _Project = _HERE,
 ) -> None:
-    """List views, and subscriptions with their predicates.
+    """List views, and subscriptions with their predicates; or what the queries of the index have come to.
 
-    Example: skerry queries list --stream traffic
+    Example: skerry queries list --stream traffic --counters
     """
     database = connect(project)
+    if counters:
+        typer.echo(_counted(database.catalog.counters.all(stream), limit))
+        return
     views = [plan for plan in database.plans() if stream in (None, *(source.name for source in plan.sources))]
     lines = [f"view {plan.name}: {', '.join(source.name for source in plan.sources)}" for plan in views]
     found = database.catalog.subscriptions.all(stream)
@@ -75,7 +92,7 @@ def show(
     name: Annotated[str, typer.Argument(metavar="ID", help="A view or a subscription.")],
     project: _Project = _HERE,
 ) -> None:
-    """Show a standing query as it was written.
+    """Show a standing query as it was written, and what it has come to.
 
     Example: skerry queries show q42
     """
@@ -84,7 +101,10 @@ def show(
     text = database.catalog.text_of(name)
     if not found and text is None:
         raise CatalogError(f"there is no standing query {name!r}; skerry queries list tells which there are")
+    counter = database.catalog.counters.of(SUBSCRIPTION if found else VIEW, name)
     typer.echo(_told(found[0]) if found else text)
+    if counter:
+        typer.echo(f"matches: {counter.matches}\nlast match: {_last(counter)}\ncost share: {counter.cost_share:.1%}")
 
 
 @queries.command()
@@ -102,6 +122,20 @@ def remove(
         for name in views & set(names):
             database.catalog.drop(name)
         database.catalog.subscriptions.remove([name for name in dict.fromkeys(names) if name not in views])
+
+
+def _counted(found: Sequence[QueryCounter], limit: int) -> str:
+    """A row a query, and the columns' names above."""
+    rows = [(each.id, each.stream, f"{each.matches}", _last(each), f"{each.cost_share:.1%}") for each in found[:limit]]
+    table = [("id", "stream", "matches", "last match", "cost share"), *rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in table]
+    more = [f"and {len(found) - limit} more; --limit shows more"] if len(found) > limit else []
+    return "\n".join(lines + more) if found else "no standing query of the index has been asked yet"
+
+
+def _last(counter: QueryCounter) -> str:
+    return "none" if counter.last_us is None else show_moment(Micros(counter.last_us))
 
 
 def _told(subscription: Subscription) -> str:

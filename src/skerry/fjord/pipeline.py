@@ -1,6 +1,6 @@
 """What both runtimes run: connectors, views cut into stages, and the names of all outputs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -57,14 +57,14 @@ class Pipeline:
 
     def __post_init__(self) -> None:
         """An output has one writer: a view, its losses, or the late readings of one source."""
-        taken = {view.name: "is a view itself" for view in self.views}
+        taken = {output: "is a view itself" for view in self.views for output in view.outputs}
         for view in self.views:
             lost = view.shedding.loss_to if view.shedding else None
             if lost and taken.setdefault(lost, told := f"gets those of {view.name!r}") != told:
                 raise InputError(f"view {view.name!r} tells its losses to {lost!r}, which {taken[lost]}")
         for view in self.views:
-            if view.name in _TAKEN:
-                raise InputError(f"a view cannot be called {view.name!r}: {_TAKEN[view.name]} are kept there")
+            for name in view.outputs.keys() & _TAKEN.keys():
+                raise InputError(f"a view cannot be called {name!r}: {_TAKEN[name]} are kept there")
             for output, source in _late_outputs(view).items():
                 told = f"gets those of {source!r}"
                 if taken.setdefault(output, told) != told:
@@ -115,11 +115,14 @@ class Pipeline:
             if feed.source.name == source and view.name not in together
         ]
 
-    def matches(self, source: str, readings: pa.RecordBatch, registry: Registry | None) -> dict[str, pa.RecordBatch]:
-        """What is answered by the query index, by output: views that only select, and subscriptions."""
-        together = self.selections.get(source)
-        answers = together.answers(readings) if together else {}
-        return answers | (registry.matches(source, readings) if registry else {})
+    def matches(
+        self, source: str, readings: pa.RecordBatch, registry: Registry | None
+    ) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """What is answered by the query index, by output: views that only select, and subscriptions; and ``COUNTS``."""
+        if together := self.selections.get(source):
+            yield from together.answers(readings).items()
+        if registry:
+            yield from registry.matches(source, readings).items()
 
     def stamp(self, split: Split) -> Stamp | None:
         """What marks a split's readings with the order of their arrival, if some view needs that."""
@@ -133,7 +136,7 @@ class Pipeline:
 
     def outputs(self) -> dict[str, pa.Schema]:
         """Every output and its columns."""
-        found = {view.name: view.view.root.schema for view in self.views}
+        found = {output: schema for view in self.views for output, schema in view.outputs.items()}
         for source in self.sources:
             found |= dict.fromkeys(self.late_outputs(source.name), source.schema)
             found[dead_letters(source.name)] = REJECTS

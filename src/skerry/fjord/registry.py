@@ -8,7 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skerry.catalog import Source, SubscriptionChange
+from skerry.catalog.counters import SUBSCRIPTION
 from skerry.errors import InputError
+from skerry.fjord.counters import COUNTS, Counted
 from skerry.index.index import QueryIndex
 from skerry.index.reading import region_of
 from skerry.lang.sql.predicates import Predicates
@@ -68,16 +70,17 @@ class Registry:
                 self._take_up(index, change)
 
     def matches(self, stream: str, batch: pa.RecordBatch) -> dict[str, pa.RecordBatch]:
-        """What a batch's readings answer, by output."""
+        """What a batch's readings answer, by output, and under ``COUNTS`` how often each subscription was true."""
         index = self._indexes.get(stream)
         if not index or not batch.num_rows:
             return {}
-        rows, queries = index.match(batch)
+        counted = Counted(index, SUBSCRIPTION, self._streams[stream])
+        rows, queries = counted.match(batch)
         if not rows.size:
-            return {}
+            return {COUNTS: counted.counts}
         schema, names, taken = answer_schema(self._streams[stream]), index.names(queries), batch.take(pa.array(rows))
         columns = [names, *(taken.column(name) for name in schema.names[1:])]
-        return self._by_output(stream, pa.RecordBatch.from_arrays(columns, schema=schema))
+        return self._by_output(stream, pa.RecordBatch.from_arrays(columns, schema=schema)) | {COUNTS: counted.counts}
 
     def saved(self) -> bytes:
         """All there is, as bytes."""

@@ -3,10 +3,12 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from uuid import uuid4
 
 import pyarrow as pa
 
 from skerry.catalog import Source
+from skerry.fjord.counters import COUNTS, added
 from skerry.fjord.pipeline import Outcome, Pipeline, dead_letters, never, since
 from skerry.fjord.queue import Queue, Rows, Tick
 from skerry.fjord.registry import Registry
@@ -17,6 +19,7 @@ from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.plan.stages import Stages
 from skerry.proxies.gate import Gate, Tally, watermark
 from skerry.sinks.sink import Sink
+from skerry.sources.pace import lagging
 from skerry.sources.source import Split
 from skerry.sources.tables import Tables
 
@@ -101,6 +104,7 @@ class FjordRun:
         self._newest: dict[str, Micros] = dict.fromkeys(self._connectors, START_OF_TIME)
         self._pending: dict[str, list[pa.RecordBatch]] = {}
         self._registry: Registry | None = None
+        self._counters = pipeline.registry.counters(uuid4().hex) if pipeline.registry else None
 
     def run(self, *, stopped: Callable[[], bool] = never, watch: Callable[[Outcome], None] | None = None) -> Outcome:
         """Go on until the input is used up, or until told to stop; report after each step."""
@@ -113,6 +117,8 @@ class FjordRun:
             if watch:
                 watch(total)
         self._sink.close()
+        if self._counters:
+            self._counters.write()
         return total
 
     def steps(self, stopped: Callable[[], bool] = never) -> Iterator[tuple[Outcome, dict[str, pa.RecordBatch]]]:
@@ -135,11 +141,13 @@ class FjordRun:
             self._newest |= {name: max(self._newest[name], moment) for name, moment in outcome.newest.items()}
             self._tick(done=following["done"])
             position = following
+            self._count(position["step"])
             answers = self._answers()
             counts = {output: rows.num_rows for output, rows in answers.items()}
-            failures = {flow.view.name: flow.failure for flow in self._flows if flow.failure}
+            failures = {name: flow.failure for flow in self._flows if flow.failure for name in flow.view.outputs}
             figures = {flow.view.name: grown for flow in self._flows if (grown := flow.grown())}
-            yield replace(outcome, answers=counts, failures=failures, figures=figures), answers
+            told = replace(outcome, answers=counts, failures=failures, figures=figures)
+            yield told.then(Outcome(figures=lagging(following["blameless"]))), answers
 
     def _contents(self) -> dict[str, pa.RecordBatch]:
         return {name: self._tables.rows(name) for name in self._versions}
@@ -161,7 +169,7 @@ class FjordRun:
             accepted, late = gate.admit(stamp.put_on(decoded.readings) if stamp else decoded.readings)
             tally += Tally(accepted.num_rows, late.num_rows, decoded.rejects.num_rows)
             self._feed(connector.definition, accepted)
-            for output, rows in self._pipeline.matches(split.source, accepted, self._registry).items():
+            for output, rows in self._pipeline.matches(split.source, accepted, self._registry):
                 self._keep(output, rows)
             self._keep(dead_letters(split.source), decoded.rejects)
             for output in self._pipeline.late_outputs(split.source):
@@ -177,6 +185,12 @@ class FjordRun:
         if rows.num_rows:
             self._pending.setdefault(output, []).append(rows)
 
+    def _count(self, step: int) -> None:
+        """Keep what the queries of the index have come to in a step."""
+        counts = self._pending.pop(COUNTS, [])
+        if self._counters:
+            self._counters.note(step, added(counts) if counts else None)
+
     def _tick(self, *, done: bool) -> None:
         newest = dict.fromkeys(self._newest, END_OF_TIME) if done else self._newest
         for flow in self._flows:
@@ -187,7 +201,8 @@ class FjordRun:
         """What has come out since the last step."""
         for flow in self._flows:
             for batch in flow.drain():
-                self._keep(flow.view.name, batch)
+                for output, rows in flow.view.by_output(batch):
+                    self._keep(output, rows)
             if lost := flow.losses():
                 self._keep(*lost)
         schemas = self._pipeline.outputs()

@@ -17,6 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from skerry.catalog import Catalog, Source, Subscription, SubscriptionChange
+from skerry.fjord.counters import Counters
 from skerry.fjord.registry import Registry, answer_schema, outputs_of
 
 __all__ = ["Registrar", "RegistryPlace", "registry_at"]
@@ -72,6 +73,10 @@ class RegistryPlace:
             catalog = Catalog(self.catalogue)
             with closing(catalog), catalog.all_or_nothing():
                 catalog.subscriptions.note_batch(run, batch, version)
+
+    def counters(self, run: str) -> Counters:
+        """What keeps the counters of a run."""
+        return Counters(self.folder / "counts", self.catalogue, run)
 
     def export(self, registry: Registry, changes: Sequence[SubscriptionChange], *, whole: bool) -> None:
         """Write what a version changed, and now and then all of it."""

@@ -8,28 +8,49 @@ from skerry.model.time import MICROS, show_span
 from skerry.model.window import Window
 from skerry.operators.derive import Expression
 from skerry.operators.joins.side import Side
+from skerry.plan.building import Stateful
+from skerry.plan.deduction import Deduce
 from skerry.plan.nodes import Aggregate, Gather, Join, Lookup, Node, Project, Scan, Select, ViewPlan
 from skerry.plan.overload import Shedding, Spilling
-from skerry.plan.stages import FEWEST_INDEXED, Feed, Stages, Stateful, cut_into_stages
+from skerry.plan.shared import Deal
+from skerry.plan.stages import FEWEST_INDEXED, Stages, cut_into_stages, spine
 
 __all__ = ["explain"]
 
 _NO_SHUFFLE = "route: beside the source, no shuffle"
 
 
-def explain(view: ViewPlan) -> str:
-    """The tree of a view, from its answers down to its sources."""
+def explain(view: ViewPlan, shared: ViewPlan | None = None) -> str:
+    """The tree of a view, from its answers down to its sources; ``shared`` is the plan that answers it with others."""
     stages = cut_into_stages(view)
     lines = [f"view {view.name}" + _options(view)]
-    depth = 1
     if stages.state:
-        told = [_told(node) for node in [*reversed(stages.above), stages.state]]
-        lines += _indented([f"-- {_operate(stages, stages.state)}", *told], depth)
-        depth += len(told)
-    for feed in stages.feeds:
-        told = [_told(node) for node in [*reversed(feed.below), Scan(feed.source)]]
-        lines += _indented([f"-- {_route(stages, feed)}", *told], depth)
-    return _readable("\n".join(lines), stages)
+        where = "in one bucket, since several parts of it keep state" if stages.below else _place(stages.state)
+        heading = f"-- operate: {where}; state: {_kept(stages.state)}{_sharing(shared)}"
+        lines += _branch(heading, stages.above, stages.state, 1)
+    else:
+        (feed,) = stages.feeds
+        lines += _leaf(f"-- {_select(stages)}", feed.below, feed.source, 1)
+    return _readable("\n".join(lines), [stages.state, *(stage.state for stage in stages.below)])
+
+
+def _branch(heading: str, above: Sequence[Node], state: Stateful, depth: int) -> list[str]:
+    """A node that keeps something, what is above it, and all it reads."""
+    told = [_told(node) for node in [*reversed(above), state]]
+    lines = _indented([heading, *told], depth)
+    for place, relation in enumerate(state.inputs):
+        between, base = spine(relation)
+        if isinstance(base, Scan):
+            lines += _leaf(f"-- {_route(state, place)}", between, base.source, depth + len(told))
+        else:
+            assert isinstance(base, Stateful)
+            lines += _branch(f"-- in the same bucket; state: {_kept(base)}", between, base, depth + len(told))
+    return lines
+
+
+def _leaf(heading: str, below: Sequence[Node], source: Source, depth: int) -> list[str]:
+    """What runs beside a source."""
+    return _indented([heading, *(_told(node) for node in [*reversed(below), Scan(source)])], depth)
 
 
 def _indented(lines: Sequence[str], depth: int) -> list[str]:
@@ -38,38 +59,63 @@ def _indented(lines: Sequence[str], depth: int) -> list[str]:
     return ["  " * depth + heading, *("  " * (depth + place) + line for place, line in enumerate(nodes))]
 
 
-def _operate(stages: Stages, state: Stateful) -> str:
+def _place(state: Stateful) -> str:
     if isinstance(state, Aggregate):
-        keys = ", ".join(state.keys) or "no key, in one bucket"
-        return f"operate: by {keys}; state: one row a pane and group"
+        return f"by {', '.join(state.keys) or 'no key, in one bucket'}"
     if isinstance(state, Gather):
-        return "operate: by key; state: every reading for its span"
+        return "by key"
+    if isinstance(state, Deduce):
+        return f"by {state.shard[0]}, the host that all rules share" if state.shard else "in one bucket"
     if state.counted:
-        return "operate: in one bucket, since LAST_ROWS needs one order of arrival; state: every live reading"
+        return "in one bucket, since LAST_ROWS needs one order of arrival"
     if isinstance(state.overload, Shedding):
-        return "operate: in one bucket, since all readings share a budget; state: the live readings within it"
-    keys = ", ".join(_meaning(state, 0, key) for key in state.sides[0].keys)
-    return f"operate: by {keys}, a key in one bucket however hot; state: every live reading"
+        return "in one bucket, since all readings share a budget"
+    return f"by {', '.join(_meaning(state, 0, key) for key in state.sides[0].keys)}, a key in one bucket however hot"
 
 
-def _route(stages: Stages, feed: Feed) -> str:
-    if feed.aggregate:
+def _kept(state: Stateful) -> str:
+    if isinstance(state, Aggregate):
+        return "one row a pane and group"
+    if isinstance(state, Gather):
+        return "every reading for its span"
+    if isinstance(state, Deduce):
+        return "every fact for its window, and what follows from them"
+    return "the live readings within it" if isinstance(state.overload, Shedding) else "every live reading"
+
+
+def _sharing(shared: ViewPlan | None) -> str:
+    """With whom a view shares its join, and what that is."""
+    if shared is None:
+        return ""
+    assert isinstance(shared.root, Deal)
+    windows = ", ".join(f"{side.name} {_side_window(side)}" for side in shared.root.input.sides)
+    others = len(shared.root.views) - 1
+    return f"; one join over {windows} for this and {others} other views, told apart by the query index"
+
+
+def _route(state: Stateful, place: int) -> str:
+    if isinstance(state, Aggregate):
         return "route: beside the source, partial aggregates before the shuffle"
-    if isinstance(stages.state, Join):
-        return f"route {feed.name}: beside the source, only the columns that are needed"
-    if stages.only_selects:
-        return f"{_NO_SHUFFLE}; where a stream has {FEWEST_INDEXED} such views or more, by the query index"
-    return "route: beside the source, only the columns that are needed" if stages.state else _NO_SHUFFLE
+    name = f" {state.sides[place].name}" if isinstance(state, Join) else ""
+    return f"route{name}: beside the source, only the columns that are needed"
 
 
-def _readable(text: str, stages: Stages) -> str:
+def _select(stages: Stages) -> str:
+    if not stages.only_selects:
+        return _NO_SHUFFLE
+    return f"{_NO_SHUFFLE}; where a stream has {FEWEST_INDEXED} such views or more, by the query index"
+
+
+def _readable(text: str, states: Sequence[Stateful | None]) -> str:
     """Put what a column means in place of the name that only the plan knows it by."""
-    if not isinstance(stages.state, Aggregate):
+    aggregates = [state for state in states if isinstance(state, Aggregate)]
+    if len(aggregates) != 1:
         return text
-    below = stages.state.input
+    (aggregate,) = aggregates
+    below = aggregate.input
     assert isinstance(below, Project)
     meanings = {name: expression.column or expression.sql for name, expression in below.columns if name[0] == "_"}
-    for fold in stages.state.folds:
+    for fold in aggregate.folds:
         meanings[fold.name] = f"{fold.function.upper()}({meanings.get(fold.argument or '', fold.argument or '*')})"
     hidden = re.compile(r'"?\b(_(?:time|key\d+|argument\d+|fold\d+))\b"?')
     return hidden.sub(lambda found: meanings.get(found[1], found[0]), text)
@@ -111,6 +157,9 @@ def _told(node: Node) -> str:
         form = "one row a combination" if node.flatten else "factorised"
         moment = "on arrival, amended later" if node.early else "when the watermark passes"
         return f"Gather by key within {_span(node.span_us)}, {node.min_arity} sensors or more, {form}, {moment}"
+    if isinstance(node, Deduce):
+        facts = ", ".join(reading.predicate for reading in node.readings)
+        return f"Deduce {node.output.predicate} from {facts}, every {_span(node.slide_us)}"
     assert isinstance(node, Scan)
     return _scan(node.source)
 

@@ -254,6 +254,8 @@ class ViewPlan:
     name: str
     root: Node
     options: Mapping[str, str] = field(default_factory=dict)
+    views: tuple[str, ...] = ()
+    """The views it reads; their plans are part of its own."""
 
     @property
     def sources(self) -> tuple[Source, ...]:

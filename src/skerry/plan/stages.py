@@ -5,41 +5,33 @@
     └──────── route ─────────┴──────────────── operate ───────────────────┘
               by split                     by bucket of the keys
 
-A plan without state has no second part. Each part is built afresh wherever it runs.
+A plan without state has no second part. Each part is built afresh wherever it runs. Many views that share a
+join are one plan, which gives the answers of all of them.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from types import MappingProxyType
-from uuid import uuid4
 
 import pyarrow as pa
 
 from skerry.catalog import Source
 from skerry.errors import InputError
-from skerry.operators.aggregate import WindowAggregate
-from skerry.operators.derive import Derive, Expression
-from skerry.operators.gather import Gather as GatherOperator
-from skerry.operators.joins.join import MultiJoin
-from skerry.operators.joins.shedding import SheddingJoin
-from skerry.operators.joins.spill import FolderSpill
-from skerry.operators.joins.spilling import SpillingJoin
-from skerry.operators.lookup import Lookup as LookupOperator
+from skerry.operators.cascade import Cascade, Edge, Level
+from skerry.operators.dealing import dealt
 from skerry.operators.operator import Chain, Operator
-from skerry.operators.partial import PartialAggregate
+from skerry.plan.building import Stateful, Tables, derivations, everything, partial, stateful
+from skerry.plan.deduction import Deduce
+from skerry.plan.lags import lag_of, times
 from skerry.plan.nodes import Aggregate, Gather, Join, Lookup, Node, Project, Scan, Select, ViewPlan
-from skerry.plan.overload import Shedding, Spilling
+from skerry.plan.overload import Shedding
+from skerry.plan.shared import Deal, Wanted
 
-__all__ = ["FEWEST_INDEXED", "Feed", "Stages", "Stateful", "Tables", "cut_into_stages"]
-
-Tables = Mapping[str, pa.RecordBatch]
-Stateful = Aggregate | Join | Gather
-"""The nodes that keep something: a plan has at most one, and is cut below it."""
+__all__ = ["FEWEST_INDEXED", "Feed", "Stage", "Stages", "cut_into_stages", "spine"]
 
 FEWEST_INDEXED = 8
-"""From so many views on that only select from one stream, they are asked together, through the query index."""
+"""From so many views on that only select from one stream, or share a join, the query index asks them together."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +56,33 @@ class Feed:
 
     def route(self, tables: Tables = MappingProxyType({})) -> Operator:
         """The part that runs beside the source, with the tables as they are now."""
-        links = _derivations(self.below, tables)
+        links = derivations(self.below, tables)
         if self.aggregate:
-            node = self.aggregate
-            links.append(PartialAggregate(node.window, node.time, node.key_fields, node.folds))
-        return Chain(links or [_everything(self.source.schema)])
+            links.append(partial(self.aggregate))
+        return Chain(links or [everything(self.source.schema)])
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A node that keeps something below another one that does: its answers are what that one takes in."""
+
+    state: Stateful
+    above: tuple[Node, ...]
+    """Nodes above it and below the other, from the lowest up."""
+    reader: int
+    """The place of the other among the stages; behind the last of them is the view's own state."""
+    stream: int
+    """Which of the other's streams it is."""
+    lag_us: int
+    """How far its times may lie behind its clock."""
+    aggregate: Aggregate | None = None
+
+    def level(self, view: str) -> Level:
+        """As operators."""
+        between = derivations(self.above)
+        if self.aggregate:
+            between.append(partial(self.aggregate))
+        return Level(stateful(view, self.state), Edge(self.reader, self.stream, tuple(between), self.lag_us))
 
 
 @dataclass(frozen=True)
@@ -79,11 +93,25 @@ class Stages:
     feeds: tuple[Feed, ...]
     state: Stateful | None
     above: tuple[Node, ...]
+    below: tuple[Stage, ...] = ()
+    """What keeps something below the state, the lowest first."""
+    entries: tuple[tuple[int, int], ...] = ()
+    """By feed, the stage it goes into and as which of its streams, where there is any below the state."""
 
     @property
     def name(self) -> str:
         """The view's."""
         return self.view.name
+
+    @property
+    def outputs(self) -> dict[str, pa.Schema]:
+        """Where answers go, and their columns: the view's own, or those of all views in it."""
+        root = self.view.root
+        return root.outputs if isinstance(root, Deal) else {self.name: root.schema}
+
+    def by_output(self, answers: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """Answers by where they go."""
+        return dealt(answers) if isinstance(self.view.root, Deal) else iter([(self.name, answers)])
 
     @property
     def late_to(self) -> str | None:
@@ -124,91 +152,101 @@ class Stages:
     def operate(self) -> Operator:
         """The part that runs by key."""
         assert self.state is not None, "a plan without state has no second part"
-        return Chain([_operator(self.name, self.state), *_derivations(self.above)])
+        top = stateful(self.name, self.state)
+        if self.below:
+            top = Cascade([*(stage.level(self.name) for stage in self.below), Level(top)], self.entries)
+        return Chain([top, *derivations(self.above)])
 
 
 def cut_into_stages(view: ViewPlan) -> Stages:
     """Find the place where a plan is shuffled."""
-    above, state = _spine(view.root)
+    above, state = spine(view.root)
     if isinstance(state, Scan):
         return Stages(view, (Feed(state.source.name, state.source, above),), None, ())
     assert isinstance(state, Stateful)
-    return Stages(view, tuple(_feed(view, state, place) for place in range(len(state.inputs))), state, above)
+    return _Cutting(view).stages(above, state)
 
 
-def _feed(view: ViewPlan, state: Stateful, place: int) -> Feed:
-    below, scan = _spine(state.inputs[place])
-    if not isinstance(scan, Scan):
-        told = {Aggregate: "an aggregate", Join: "a join", Gather: "a GATHER"}
-        raise InputError(f"view {view.name!r} holds {told[type(scan)]} below {told[type(state)]}; make it a view")
+class _Cutting:
+    """Goes down a plan from a node that keeps something to the sources, and notes what it finds."""
+
+    def __init__(self, view: ViewPlan) -> None:
+        self._view = view
+        self._feeds: list[Feed] = []
+        self._entries: list[tuple[int, int]] = []
+        self._below: dict[int, Stage] = {}
+        self._count = 0
+
+    def stages(self, above: tuple[Node, ...], state: Stateful) -> Stages:
+        """The view, cut."""
+        self._check_lookups(above)
+        self._enter(state)
+        if not self._below:
+            return Stages(self._view, tuple(self._feeds), state, above)
+        # What one node spreads by is not what another does: all are in one bucket.
+        feeds = tuple(replace(feed, name=f"{place}:{feed.name}", keys=()) for place, feed in enumerate(self._feeds))
+        below = tuple(self._below[number] for number in range(len(self._below)))
+        return Stages(self._view, feeds, state, above, below, tuple(self._entries))
+
+    def _enter(self, state: Stateful) -> int:
+        """Note what a node reads, then the node; give its number among those that keep something."""
+        read: list[tuple[int, Feed]] = []
+        found: dict[int, Stage] = {}
+        for place, relation in enumerate(state.inputs):
+            between, base = spine(relation)
+            if isinstance(base, Scan):
+                read.append((place, _feed(state, place, base.source, between)))
+                continue
+            assert isinstance(base, Stateful)
+            self._check_lookups(between)
+            below = self._enter(base)
+            aggregate = state if isinstance(state, Aggregate) else None
+            found[below] = Stage(base, between, 0, place, self._lag(state, place, base), aggregate)
+        number, self._count = self._count, self._count + 1
+        self._below |= {below: replace(stage, reader=number) for below, stage in found.items()}
+        for place, feed in read:
+            self._feeds.append(feed)
+            self._entries.append((number, place))
+        return number
+
+    def _lag(self, state: Stateful, place: int, base: Stateful) -> int:
+        """How far behind the times are that a node goes by in answers of one below it."""
+        time = _time(state, place)
+        lag = None if time is None else lag_of(state.inputs[place], time)
+        if lag is None:
+            known = ", ".join(times(base)) or "none of its columns"
+            told = "a window over answers of another view goes by a time that these come in the order of"
+            raise InputError(f"view {self._view.name!r}: {told}; here {known} can be used")
+        return lag
+
+    def _check_lookups(self, nodes: Sequence[Node]) -> None:
+        if any(isinstance(node, Lookup) for node in nodes):
+            told = "a table is looked up beside a source, not for the answers of an aggregate, a join or rules"
+            raise InputError(f"view {self._view.name!r}: {told}")
+
+
+def _time(state: Stateful, place: int) -> str | None:
+    """The column by which a node knows when the rows of one of its streams are."""
     if isinstance(state, Join):
-        return Feed(state.sides[place].name, scan.source, below, state.keys(place), stamped=state.counted)
+        return None if state.counted else state.sides[place].time
+    return state.readings[place].time if isinstance(state, Deduce) else state.time
+
+
+def _feed(state: Stateful, place: int, source: Source, below: tuple[Node, ...]) -> Feed:
+    if isinstance(state, Join):
+        return Feed(state.sides[place].name, source, below, state.keys(place), stamped=state.counted)
     if isinstance(state, Gather):
-        return Feed(scan.source.name, scan.source, below, (state.key,))
-    return Feed(scan.source.name, scan.source, below, state.keys, state)
+        return Feed(source.name, source, below, (state.key,))
+    if isinstance(state, Deduce):
+        return Feed(state.readings[place].predicate, source, below, state.keys(place))
+    return Feed(source.name, source, below, state.keys, state)
 
 
-def _spine(root: Node) -> tuple[tuple[Node, ...], Node]:
+def spine(root: Node) -> tuple[tuple[Node, ...], Node]:
     """The selections and projections on the way down, from the lowest up, and what they stand on."""
     found: list[Node] = []
     node = root
-    while isinstance(node, Select | Project | Lookup):
+    while isinstance(node, Select | Project | Lookup | Wanted | Deal):
         found.append(node)
         node = node.input
     return tuple(reversed(found)), node
-
-
-def _operator(view: str, node: Stateful) -> Operator:
-    if isinstance(node, Join):
-        return _join(view, node)
-    if isinstance(node, Gather):
-        return GatherOperator(
-            node.relations[0].schema,
-            key=node.key,
-            sensor=node.sensor,
-            time=node.time,
-            span_us=node.span_us,
-            min_arity=node.min_arity,
-            early=node.early,
-            flatten=node.flatten,
-            limit=node.limit,
-        )
-    return WindowAggregate(node.window, node.key_fields, node.folds)
-
-
-def _join(view: str, node: Join) -> Operator:
-    if isinstance(node.overload, Spilling):
-        spill = FolderSpill(Path(node.overload.folder) / f"{view}-{uuid4().hex}")
-        return SpillingJoin(node.sides, spill, node.overload.memory_rows, node.technique, node.limit)
-    if isinstance(node.overload, Shedding):
-        hashed = node.technique == "amjoin"
-        return SheddingJoin(node.sides, node.overload.memory_rows, node.overload.policy, node.limit, hashed=hashed)
-    return MultiJoin(node.sides, node.technique, node.limit)
-
-
-def _derivations(nodes: Sequence[Node], tables: Tables = MappingProxyType({})) -> list[Operator]:
-    """Selections, projections and lookups as operators; a selection is taken into the projection above it."""
-    links: list[Operator] = []
-    where: Select | None = None
-    for node in nodes:
-        if where and not isinstance(node, Project):
-            links.append(Derive(_columns(where.schema), where.predicate))
-            where = None
-        if isinstance(node, Select):
-            where = node
-        elif isinstance(node, Project):
-            links.append(Derive(node.columns, where.predicate if where else None))
-            where = None
-        elif isinstance(node, Lookup):
-            links.append(LookupOperator(node.input.schema, node.name, tables[node.table.name], node.keys))
-    if where:
-        links.append(Derive(_columns(where.schema), where.predicate))
-    return links
-
-
-def _everything(schema: pa.Schema) -> Operator:
-    return Derive(_columns(schema))
-
-
-def _columns(schema: pa.Schema) -> list[tuple[str, Expression]]:
-    return [(field.name, Expression.of(field.name, field.type)) for field in schema]

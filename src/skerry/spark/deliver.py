@@ -5,13 +5,14 @@ kept by batch id, so the second time changes nothing.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 from pyspark import SparkContext
 from pyspark.sql import DataFrame
 
+from skerry.fjord.counters import COUNTS, added
 from skerry.fjord.pipeline import Outcome, Pipeline
 from skerry.model.batch import join, unpack
 from skerry.sinks.sink import Sink
@@ -44,6 +45,7 @@ class Deliver:
     ) -> None:
         self._outputs, self._sink, self._progress, self._watch = pipeline.outputs(), sink, progress, watch
         self._tables, self._registry, self._run = tables, pipeline.registry, run
+        self._counters = pipeline.registry.counters(run) if pipeline.registry else None
 
     def tell(self, context: SparkContext) -> None:
         """Let the tasks of the next batch know what they need to."""
@@ -66,6 +68,7 @@ class Deliver:
             else:
                 task, rows = table.column("task")[place].as_py(), table.column("newest")[place].as_py()
                 answers.setdefault(name, _Answers()).staged[task] = rows
+        self._count(batch, answers.pop(COUNTS, _Answers()).batches)
         counts = {output: self._write(output, batch, found) for output, found in answers.items()}
         if self._registry and outcome.version != self._progress.total.version:
             self._registry.note_batch(self._run, batch, outcome.version)
@@ -73,6 +76,15 @@ class Deliver:
         self.tell(frame.sparkSession.sparkContext)
         if self._watch:
             self._watch(self._progress.total)
+
+    def finish(self) -> None:
+        """All batches are written."""
+        if self._counters:
+            self._counters.write()
+
+    def _count(self, batch: int, counts: Sequence[pa.RecordBatch]) -> None:
+        if self._counters:
+            self._counters.note(batch, added(counts) if counts else None)
 
     def _write(self, output: str, batch: int, found: _Answers) -> int:
         schema = found.batches[0].schema if found.batches else self._outputs.get(output, pa.schema([]))

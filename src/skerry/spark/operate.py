@@ -69,14 +69,15 @@ class Operate(StatefulProcessor):
             return
         envelopes = sorted(rows, key=lambda row: (row.name, row.task))
         kept, answers, lost = self._worked(group, bucket, envelopes)
-        name = self._views[group].name
+        view = self._views[group]
         grown = kept.grown()
         if kept.failure or grown:
-            failures = {name: kept.failure} if kept.failure else {}
-            told = Outcome(failures=failures, figures={name: grown} if grown else {})
+            failures = dict.fromkeys(view.outputs, kept.failure) if kept.failure else {}
+            told = Outcome(failures=failures, figures={view.name: grown} if grown else {})
             yield _to_deliver(group, bucket, TALLY, json.dumps(asdict(told)).encode())
         if answers.num_rows:
-            yield self._answer(group, bucket, name, answers)
+            for output, rows in view.by_output(answers):
+                yield self._answer(group, bucket, output, rows)
         if lost:
             yield _to_deliver(group, bucket, *lost)
 

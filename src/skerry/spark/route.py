@@ -5,7 +5,7 @@ spreads what that gives over buckets, and tells every bucket how far time has co
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 
@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.catalog import Source
+from skerry.fjord.counters import COUNTS, added
 from skerry.fjord.pipeline import Outcome, Pipeline, dead_letters
 from skerry.fjord.registry import Registry
 from skerry.fjord.skew import hot_keys
@@ -24,6 +25,7 @@ from skerry.operators.operator import Operator
 from skerry.plan.stages import Feed, Stages
 from skerry.proxies.gate import Gate, Tally
 from skerry.sinks.sink import Stager
+from skerry.sources.pace import lagging
 from skerry.sources.source import Split
 from skerry.spark.envelope import DIRECT, MILLION, SHARE, STAGED_BYTES, TALLY, Envelope
 from skerry.spark.progress import batch_of_task, newest_before_task
@@ -109,20 +111,22 @@ class Router:
             self._keep(output, late.select(source.schema.names))
         for number, view, feed in self._pipeline.readers(source.name):
             self._run(number, view, feed, accepted)
-        for output, rows in self._pipeline.matches(source.name, accepted, self._registry).items():
+        for output, rows in self._pipeline.matches(source.name, accepted, self._registry):
             self._keep(output, rows)
 
     def learn(self, source: str, newest: Micros) -> None:
         """Note how far a source has come with what was admitted."""
         self._outcome = self._outcome.then(Outcome(newest={source: newest}))
 
-    def pace(self, lag_us: int, shares: Mapping[str, float]) -> None:
-        """Note how far the step began behind, and the share of it that some views may take in."""
-        self._outcome = self._outcome.then(Outcome(lag_us=lag_us))
+    def pace(self, lag_us: int, shares: Mapping[str, float], blameless: Sequence[str] = ()) -> None:
+        """Note how far the step began behind, the share of it that some views may take in, and who is not to blame."""
+        self._outcome = self._outcome.then(Outcome(lag_us=lag_us, figures=lagging(blameless)))
         self._shares = dict(shares)
 
     def envelopes(self, *, done: bool) -> Iterator[Envelope]:
         """All that the task has to send. ``done`` says that the whole input is used up."""
+        if counts := self._direct.pop(COUNTS, []):
+            yield Envelope(DIRECT, self._task, self._task, COUNTS, 0, pack(added(counts)))
         for output, batches in self._direct.items():
             yield self._to_deliver(output, join(batches, batches[0].schema))
         for number, view in enumerate(self._pipeline.views):

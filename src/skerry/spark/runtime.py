@@ -23,6 +23,7 @@ from skerry.fjord.versions import RegistryPlace
 from skerry.index.warmth import warm_index
 from skerry.kernels.warmth import warming
 from skerry.plan.nodes import Gather, Join
+from skerry.plan.shared import Deal
 from skerry.shedding.warmth import warm_shedding
 from skerry.sinks.sink import Sink
 from skerry.sources.tables import Tables
@@ -89,6 +90,7 @@ class SparkRun:
         if self._pipeline.foreign and not self._live and not stopped():
             self._finished(self._started(deliver, finish=True), stopped)
         self._sink.close()
+        deliver.finish()
         return progress.total
 
     def _finished(self, query: StreamingQuery, stopped: Callable[[], bool]) -> None:
@@ -129,7 +131,8 @@ def _calls(pipeline: Pipeline, *, subscribed: bool) -> list[Callable[[], None]]:
     """What calls the kernels of the query index and of the policies that the views need."""
     policies = {view.shedding.policy for view in pipeline.views if view.shedding}
     found: list[Callable[[], None]] = [partial(warm_shedding, policy) for policy in sorted(policies)]
-    return [*found, warm_index] if subscribed or pipeline.selections else found
+    indexed = subscribed or pipeline.selections or any(isinstance(view.view.root, Deal) for view in pipeline.views)
+    return [*found, warm_index] if indexed else found
 
 
 @contextmanager

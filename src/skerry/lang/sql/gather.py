@@ -1,7 +1,6 @@
 """GATHER in FROM: a join of as many sensors as agree."""
 
-from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Sequence
 
 from sqlglot import exp
 
@@ -9,6 +8,7 @@ from skerry.catalog import Source
 from skerry.errors import SqlError, UnknownStream
 from skerry.lang.sql.declare import identifier, interval
 from skerry.lang.sql.joins import common_type
+from skerry.lang.sql.readable import Streams
 from skerry.lang.sql.reading import place_of
 from skerry.lang.sql.scalar import Scope, scalar
 from skerry.lang.sql.streams import call_name, stream
@@ -28,7 +28,7 @@ def is_gather(table: exp.Expr) -> bool:
     return isinstance(table, exp.Table) and isinstance(table.this, exp.Func) and call_name(table.this) == "GATHER"
 
 
-def gather_node(table: exp.Expr, streams: Mapping[str, Source], *, early: bool, limit: int) -> tuple[Node, Scope]:
+def gather_node(table: exp.Expr, streams: Streams, *, early: bool, limit: int) -> tuple[Node, Scope]:
     """Bind a call of GATHER; give its node, and the names that may be used above it."""
     call = table.this
     if not call.expressions or any(isinstance(part, exp.Kwarg) for part in call.expressions[:1]):
@@ -71,13 +71,13 @@ def _arguments(call: exp.Func) -> dict[str, exp.Expr]:
     return found
 
 
-def _sources(named: exp.Expr, streams: Mapping[str, Source]) -> list[Source]:
+def _sources(named: exp.Expr, streams: Streams) -> list[Source]:
     """The stream, or all streams that a pattern in quotes fits."""
     if not isinstance(named, exp.Literal):
         return [stream(named, streams)]
-    found = [source for name, source in sorted(streams.items()) if fnmatchcase(name, named.name)]
+    found = streams.family(named.name)
     if not found:
-        raise UnknownStream(named.name, streams, place_of(named))
+        raise UnknownStream(named.name, streams.known, place_of(named))
     return found
 
 

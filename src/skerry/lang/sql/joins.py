@@ -11,10 +11,10 @@ from functools import reduce
 import pyarrow as pa
 from sqlglot import exp
 
-from skerry.catalog import Source
 from skerry.errors import SqlError
 from skerry.lang.sql.declare import identifier
 from skerry.lang.sql.join_scope import JoinScope
+from skerry.lang.sql.readable import Streams
 from skerry.lang.sql.reading import place_of
 from skerry.lang.sql.scalar import Scope, condition, scalar
 from skerry.lang.sql.streams import From, read_from
@@ -45,7 +45,7 @@ class _Term:
 class JoinBinder:
     """Bind FROM and WHERE of a SELECT over several relations. ``scope`` is what its columns may name."""
 
-    def __init__(self, tree: exp.Select, streams: Mapping[str, Source]) -> None:
+    def __init__(self, tree: exp.Select, streams: Streams) -> None:
         self._tree = tree
         joins = tree.args.get("joins") or []
         clause = tree.args.get("from_") or tree.args.get("from")

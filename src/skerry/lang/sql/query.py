@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from skerry.catalog import Source
 from skerry.errors import OptionError, SqlError
 from skerry.lang.sql.aggregates import AggregateBinder
 from skerry.lang.sql.declare import identifier
 from skerry.lang.sql.gather import gather_node, is_gather
 from skerry.lang.sql.joins import JoinBinder
 from skerry.lang.sql.overload import OVERLOAD_OPTIONS, number_option, overload
+from skerry.lang.sql.readable import Streams
 from skerry.lang.sql.reading import place_of
 from skerry.lang.sql.scalar import Scope, check_condition, condition, scalar
 from skerry.lang.sql.streams import From, read_from
@@ -40,7 +40,7 @@ _LATER = {
 }
 
 
-def query_plan(tree: exp.Expr, streams: Mapping[str, Source], options: Mapping[str, str] | None = None) -> Node:
+def query_plan(tree: exp.Expr, streams: Streams, options: Mapping[str, str] | None = None) -> Node:
     """Bind a SELECT to the catalogue's streams. ``options`` are those of the view."""
     if not isinstance(tree, exp.Select):
         raise SqlError(f"a view is made of one SELECT; this is {type(tree).__name__.upper()}", place_of(tree))
@@ -97,7 +97,7 @@ def _single(tree: exp.Select, read: From) -> Node:
     return Project(node, _columns(tree, read.scope))
 
 
-def _joined(tree: exp.Select, streams: Mapping[str, Source], options: Mapping[str, str]) -> Node:
+def _joined(tree: exp.Select, streams: Streams, options: Mapping[str, str]) -> Node:
     if _aggregates(tree):
         raise SqlError("an aggregate over a join is not available in a view", place_of(tree))
     binder = JoinBinder(tree, streams)
@@ -108,7 +108,7 @@ def _joined(tree: exp.Select, streams: Mapping[str, Source], options: Mapping[st
     return _bounded(node, asked) if asked else node
 
 
-def _gathered(tree: exp.Select, table: exp.Expr, streams: Mapping[str, Source], options: Mapping[str, str]) -> Node:
+def _gathered(tree: exp.Select, table: exp.Expr, streams: Streams, options: Mapping[str, str]) -> Node:
     _refuse(options, ("join", *OVERLOAD_OPTIONS), "a view over GATHER")
     if _aggregates(tree):
         raise SqlError("an aggregate over GATHER is not available in a view", place_of(tree))

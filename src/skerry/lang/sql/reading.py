@@ -82,11 +82,16 @@ def _place(script: str, offset: int) -> Place:
 
 
 def _tokens(script: str) -> list[Token]:
-    """The script's tokens. JOIN in front of a = can only be the option of that name."""
+    """The script's tokens. JOIN in front of a = can only be the option of that name, and OUTPUT cannot be sqlglot's."""
     tokens = sqlglot.tokenize(script, read=DIALECT)
     for token, following in pairwise(tokens):
-        if token.token_type == TokenType.JOIN and following.token_type == TokenType.EQ:
+        if following.token_type != TokenType.EQ:
+            continue
+        if token.token_type == TokenType.JOIN:
             token.token_type = TokenType.VAR
+        elif token.token_type == TokenType.VAR and token.text.upper() == "OUTPUT":
+            # A keyword of sqlglot's properties, unless it is quoted.
+            token.token_type = TokenType.STRING
     return tokens
 
 

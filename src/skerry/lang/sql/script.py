@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 
 from sqlglot import exp
 
@@ -10,10 +12,14 @@ from skerry.errors import CatalogError, InputError, SqlError
 from skerry.lang.sql.declare import check_name, check_options, declared_source, identifier, options_of
 from skerry.lang.sql.predicates import Predicates
 from skerry.lang.sql.query import query_plan
+from skerry.lang.sql.readable import Streams
 from skerry.lang.sql.reading import Statement, place_of, read
+from skerry.lang.sql.rules import program_text, rules_outputs, rules_plan
 from skerry.lang.sql.subscriptions import SUBSCRIPTIONS, deleted_ids, inserted, is_about_subscriptions
 from skerry.operators.joins.techniques import TECHNIQUES
 from skerry.plan.nodes import ViewPlan
+from skerry.plan.stages import cut_into_stages
+from skerry.plan.views import inlined
 from skerry.shedding.bounded import POLICIES
 
 __all__ = ["VIEW_OPTIONS", "Session"]
@@ -27,6 +33,8 @@ VIEW_OPTIONS: dict[str, tuple[str, ...]] = {
     "max_lag": (),
     "memory_rows": (),
     "on_overload": ("wait", "shed"),
+    "output": (),
+    "rules": (),
     "shed_policy": tuple(POLICIES),
     "spill_to": (),
 }
@@ -43,8 +51,8 @@ class Session:
     ['speed']
     """
 
-    def __init__(self, catalog: Catalog) -> None:
-        self.catalog = catalog
+    def __init__(self, catalog: Catalog, base: Path = Path()) -> None:
+        self.catalog, self._base = catalog, base
 
     def execute(self, script: str) -> None:
         """Carry out all statements. The first wrong one stops the script before it changed anything."""
@@ -54,16 +62,28 @@ class Session:
                 with _placed(statement):
                     self._carry_out(statement)
 
-    def plan(self, name: str) -> ViewPlan:
-        """What a view of the catalogue means."""
+    def plan(self, name: str, within: tuple[str, ...] = ()) -> ViewPlan:
+        """What a view of the catalogue means; ``within`` are the views for whose sake that is asked."""
         view = self.catalog.view(name)
-        (statement,) = read(view.text)
-        assert isinstance(statement.tree, exp.Create)
-        return self._bound(view, statement)
+        tree = read(view.text)[0].tree if view.text else exp.Create()
+        assert isinstance(tree, exp.Create)
+        return self._bound(view, tree, (*within, name))
 
     def plans(self) -> list[ViewPlan]:
         """All views, in the order of their creation."""
         return [self.plan(view.name) for view in self.catalog.views()]
+
+    def add_rules(self, file: Path) -> list[str]:
+        """Make a view of each output of a rule program, under the name it goes to or its own; give their names."""
+        program, made = program_text(file), []
+        with self.catalog.all_or_nothing():
+            for output in rules_outputs(program, str(file)):
+                options = {"rules": str(file), "output": output.predicate}
+                view = View(check_name(output.to or output.predicate), options, program=program)
+                self._bound(view, exp.Create(), (view.name,))
+                self.catalog.add(view)
+                made.append(view.name)
+        return made
 
     def subscribe(self, subscriptions: Iterable[Subscription]) -> None:
         """Enter subscriptions whose predicates can be asked of their streams."""
@@ -116,26 +136,32 @@ class Session:
     def _create_view(self, tree: exp.Create, statement: Statement) -> None:
         if not isinstance(tree.this, exp.Table):
             raise SqlError("a view's columns are named in its SELECT: SELECT speed AS name ...", place_of(tree))
-        if tree.expression is None:
-            raise SqlError("a view needs a query: CREATE MATERIALIZED VIEW name AS SELECT ...", place_of(tree))
         properties = tree.args.get("properties")
         if not (properties and properties.find(exp.MaterializedProperty)):
             raise SqlError("a standing query is written CREATE MATERIALIZED VIEW", place_of(tree))
         options = options_of(tree)
+        if tree.expression is None and "rules" not in options:
+            raise SqlError("a view needs a query: CREATE MATERIALIZED VIEW name AS SELECT ...", place_of(tree))
         name = _own_name(tree.this)
         check_options(options, VIEW_OPTIONS, f"view {name!r}")
         check_name(options.get("late_to", name))
-        view = View(name, options, statement.text)
+        program = program_text(self._base / options["rules"]) if "rules" in options else ""
+        view = View(name, options, statement.text, program)
         named = [name, *(options[option] for option in ("late_to", "loss_to") if option in options)]
         taken = self.catalog.subscriptions.sinks().keys() & named
         if taken:
             raise SqlError(f"{min(taken)!r} is the sink of subscriptions; choose another name", place_of(tree))
-        self._bound(view, statement)
+        self._bound(view, tree, (view.name,))
         self._create(tree, view)
 
-    def _bound(self, view: View, statement: Statement) -> ViewPlan:
-        streams = {source.name: source for source in self.catalog.sources()}
-        return ViewPlan(view.name, query_plan(statement.tree.expression, streams, view.options), view.options)
+    def _bound(self, view: View, tree: exp.Create, within: tuple[str, ...]) -> ViewPlan:
+        streams = Streams(self.catalog, partial(self.plan, within=within), hidden=within)
+        bind = partial(rules_plan, view, self._base) if view.program else query_plan
+        root = inlined(bind(tree.expression, streams, view.options), streams.plan)
+        plan = ViewPlan(view.name, root, view.options, tuple(streams.plans))
+        if plan.views:
+            cut_into_stages(plan)
+        return plan
 
     def _drop(self, tree: exp.Drop, name: str) -> None:
         if self.catalog.text_of(name) is None:
@@ -153,7 +179,7 @@ class Session:
 
     def _reads(self, view: View, name: str) -> bool:
         plan = self.plan(view.name)
-        return any(source.name == name for source in [*plan.sources, *plan.tables])
+        return name in plan.views or any(source.name == name for source in [*plan.sources, *plan.tables])
 
     def _check_kind(self, tree: exp.Create | exp.Drop, name: str, verb: str) -> None:
         kinds = {source.name: "TABLE" if source.is_table else "SOURCE" for source in self.catalog.sources()}

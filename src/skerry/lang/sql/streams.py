@@ -8,6 +8,7 @@ from sqlglot import exp
 from skerry.catalog import Source
 from skerry.errors import InputError, SqlError, UnknownStream
 from skerry.lang.sql.declare import identifier, interval
+from skerry.lang.sql.readable import Streams
 from skerry.lang.sql.reading import place_of
 from skerry.lang.sql.scalar import Scope
 from skerry.model.time import Micros
@@ -40,7 +41,7 @@ class From:
         return Scope(self.name, self.source.schema, self.rewrites)
 
 
-def read_from(table: exp.Expr, streams: Mapping[str, Source]) -> From:
+def read_from(table: exp.Expr, streams: Streams) -> From:
     """Bind one item of FROM."""
     if not isinstance(table, exp.Table):
         raise SqlError("a view reads streams; this is a subquery", place_of(table))
@@ -54,12 +55,13 @@ def read_from(table: exp.Expr, streams: Mapping[str, Source]) -> From:
     return _windowed(table.this, alias, streams)
 
 
-def stream(named: exp.Expr, streams: Mapping[str, Source]) -> Source:
+def stream(named: exp.Expr, streams: Streams) -> Source:
     """The source of that name."""
     name = identifier(named)
-    if name not in streams:
-        raise UnknownStream(name, streams, place_of(named))
-    return streams[name]
+    found = streams.find(name)
+    if found is None:
+        raise UnknownStream(name, streams.known, place_of(named))
+    return found
 
 
 def call_name(call: exp.Func) -> str:
@@ -80,7 +82,7 @@ def time_column(call: exp.Func, source: Source, written: exp.Expr) -> str:
     return time
 
 
-def _windowed(call: exp.Func, alias: str | None, streams: Mapping[str, Source]) -> From:
+def _windowed(call: exp.Func, alias: str | None, streams: Streams) -> From:
     name = call_name(call)
     if name not in _WINDOWS:
         raise SqlError(f"{name} is not available as a window; known are {', '.join(_WINDOWS)}", place_of(call))

@@ -19,6 +19,8 @@ __all__ = ["SheddingJoin"]
 _SHEDDING = "shedding"
 _HASH_VALUES = 2**16
 _SHORTEST_SPAN_US = 1_000_000
+_SLACK = 4
+"""How many rows may be stored for each that is in a window, before those that were given up are let go."""
 
 
 class SheddingJoin(MultiJoin):
@@ -74,7 +76,7 @@ class SheddingJoin(MultiJoin):
 
     def _forget(self) -> None:
         super()._forget()
-        if any(store.count > 2 * self._table.held(stream) for stream, store in enumerate(self._stores)):
+        if any(store.count > _SLACK * self._table.held(stream) for stream, store in enumerate(self._stores)):
             self._let_go()
 
     def _let_go(self) -> None:

@@ -1,0 +1,49 @@
+"""What FROM can name: the catalogue's sources and tables, and its views."""
+
+from collections.abc import Callable, Collection
+from fnmatch import fnmatchcase
+
+from skerry.catalog import Catalog, Source
+from skerry.plan.nodes import ViewPlan
+from skerry.plan.views import as_stream
+
+__all__ = ["Streams"]
+
+
+class Streams:
+    """Streams by name. A view is planned when it is asked for: most views read none of the others."""
+
+    def __init__(self, catalog: Catalog, plan: Callable[[str], ViewPlan], hidden: Collection[str] = ()) -> None:
+        self._sources = {source.name: source for source in catalog.sources()}
+        self._views = {view.name for view in catalog.views()} - set(hidden)
+        self._plan = plan
+        self._own: dict[str, ViewPlan] = {}
+        self.plans: dict[str, ViewPlan] = {}
+        """The views that were asked for."""
+
+    @property
+    def known(self) -> list[str]:
+        """All that can be named."""
+        return [*self._own, *self._sources, *self._views]
+
+    def put(self, view: ViewPlan) -> None:
+        """Let a plan be read that has no entry in the catalogue."""
+        self._own[view.name] = view
+
+    def plan(self, name: str) -> ViewPlan:
+        """What a view means."""
+        if name in self._own:
+            return self._own[name]
+        if name not in self.plans:
+            self.plans[name] = self._plan(name)
+        return self.plans[name]
+
+    def find(self, name: str) -> Source | None:
+        """The stream of that name, if there is one."""
+        if name in self._own or name in self._views:
+            return as_stream(self.plan(name))
+        return self._sources.get(name)
+
+    def family(self, pattern: str) -> list[Source]:
+        """All sources whose name fits a pattern; views are named one by one."""
+        return [source for name, source in sorted(self._sources.items()) if fnmatchcase(name, pattern)]

@@ -1,0 +1,76 @@
+"""CREATE MATERIALIZED VIEW ... WITH (rules='file.dl', output='p'): a view made of rules, or a SELECT over them."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlglot import exp
+
+from skerry.catalog import Source, View
+from skerry.deduce.builtins import allowed_modules
+from skerry.deduce.checks import check
+from skerry.deduce.program import Output
+from skerry.errors import InputError, OptionError, RuleError, UnknownStream
+from skerry.lang.rules import read
+from skerry.lang.rules.streams import deduce_node
+from skerry.lang.sql.query import query_plan
+from skerry.lang.sql.readable import Streams
+from skerry.operators.derive import Expression
+from skerry.plan.deduction import Deduce
+from skerry.plan.nodes import Node, Project, ViewPlan
+
+__all__ = ["program_text", "rules_outputs", "rules_plan"]
+
+_OPTIONS = {"late_to", "output", "rules"}
+_BESIDE = {"changes": ["_ts", "_op"], "snapshot": ["_ts"]}
+"""What a mode tells of a tuple beside its columns."""
+
+
+def program_text(path: Path) -> str:
+    """What a file of rules holds."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"there is no rule program {str(path)!r}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the rule program {str(path)!r}: {error}") from None
+
+
+def rules_plan(view: View, base: Path, tree: exp.Expr | None, streams: Streams, options: Mapping[str, str]) -> Node:
+    """Bind a view's program to the catalogue, and what is selected from it."""
+    unknown = sorted(options.keys() - _OPTIONS)
+    if unknown:
+        raise OptionError(f"a view made of rules has no option {unknown[0]!r}; known are {', '.join(sorted(_OPTIONS))}")
+    node = _deduced(view, base, streams)
+    if tree is None:
+        names = [*_BESIDE.get(node.output.mode, ()), *node.columns.names]
+        return Project(node, tuple((name, Expression.of(name, node.schema.field(name).type)) for name in names))
+    streams.put(ViewPlan(node.output.predicate, node))
+    return query_plan(tree, streams, {})
+
+
+def rules_outputs(program: str, file: str) -> tuple[Output, ...]:
+    """What a program gives."""
+    with _told_by(file):
+        return check(read(program)).outputs
+
+
+def _deduced(view: View, base: Path, streams: Streams) -> Deduce:
+    def find(name: str) -> Source:
+        found = streams.find(name)
+        if found is None:
+            raise UnknownStream(name, streams.known)
+        return found
+
+    builtins = (tuple(allowed_modules(base)), str(base.resolve()))
+    with _told_by(view.options["rules"]):
+        return deduce_node(read(view.program), view.options.get("output"), find, builtins)
+
+
+@contextmanager
+def _told_by(file: str) -> Iterator[None]:
+    """Say of what is wrong in a program in which file that is: places are the file's own."""
+    try:
+        yield
+    except RuleError as error:
+        raise InputError(f"{file}: {error}") from None

@@ -1,0 +1,59 @@
+"""Plan nodes for many views in one. Their predicates are in a packed index, so that a plan of thousands is small."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from skerry.operators.dealing import DEALT, Columns
+from skerry.plan.nodes import Join, Node
+
+__all__ = ["Deal", "Wanted"]
+
+
+@dataclass(frozen=True)
+class Wanted(Node):
+    """The rows for which some of the predicates in an index hold."""
+
+    input: Node
+    index: bytes
+
+    @property
+    def schema(self) -> pa.Schema:
+        """As the input's."""
+        return self.input.schema
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The one input."""
+        return (self.input,)
+
+
+@dataclass(frozen=True)
+class Deal(Node):
+    """The combinations of a join, dealt out to views; a row holds what some of them give.
+
+    The index has each view's predicate by the view's name, over the join's columns and the ages of the members:
+    the join's windows are the widest of all views', and a view's own one is part of its predicate.
+    """
+
+    input: Join
+    index: bytes
+    views: tuple[tuple[str, Columns], ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Views with the same columns, and their rows packed."""
+        return DEALT
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The one join."""
+        return (self.input,)
+
+    @cached_property
+    def outputs(self) -> dict[str, pa.Schema]:
+        """The views, and the columns of each."""
+        kinds = {columns for _, columns in self.views}
+        schemas = {kind: pa.schema([pa.field(name, expression.type) for name, expression in kind]) for kind in kinds}
+        return {view: schemas[columns] for view, columns in self.views}

@@ -1,0 +1,101 @@
+import pickle
+
+import pyarrow as pa
+import pytest
+
+from skerry.catalog import Catalog
+from skerry.lang.sql import Session
+from skerry.plan.explain import explain
+from skerry.plan.shared import Deal, Wanted
+from skerry.plan.sharing import share_joins
+from skerry.plan.stages import FEWEST_INDEXED, cut_into_stages
+
+SOURCES = """
+CREATE SOURCE a (k INT, j INT, ts TIMESTAMP, v DOUBLE, WATERMARK FOR ts AS ts) WITH (connector='file', path='a.csv');
+CREATE SOURCE b (k INT, j INT, ts TIMESTAMP, v DOUBLE, WATERMARK FOR ts AS ts) WITH (connector='file', path='b.csv');
+CREATE TABLE t (k INT, name VARCHAR) WITH (connector='file', path='t.csv');
+"""
+JOIN = """CREATE MATERIALIZED VIEW {name}{options} AS SELECT {selected}
+FROM SLIDING(a, ts, INTERVAL '{size}' SECOND) AS a JOIN {other} AS b ON {keys}"""
+
+
+def joined(name, size=1, options="", selected="a.v", keys="a.k = b.k", other="SLIDING(b, ts, INTERVAL '1' SECOND)"):
+    return JOIN.format(name=name, size=size, options=options, selected=selected, keys=keys, other=other)
+
+
+ALIKE = [joined(f"v{place}", place + 1) for place in range(FEWEST_INDEXED)]
+
+
+def plans(*views):
+    session = Session(Catalog.in_memory())
+    session.execute(SOURCES + ";".join(views))
+    return session.plans()
+
+
+def test_many_views_of_one_join_are_one_plan_with_the_widest_windows():
+    (plan,) = share_joins(plans(*ALIKE))
+    assert list(plan.root.outputs) == [f"v{place}" for place in range(FEWEST_INDEXED)]
+    assert [side.span_us for side in plan.root.input.sides] == [FEWEST_INDEXED * 1_000_000, 1_000_000]
+
+
+def test_few_views_have_a_join_each():
+    found = plans(*ALIKE[1:])
+    assert share_joins(found) == found
+
+
+def test_the_shared_join_carries_what_any_view_needs():
+    (plan,) = share_joins(plans(*ALIKE, joined("more", selected="b.j", keys="a.k = b.k WHERE a.j > 3")))
+    assert [side.schema.names for side in plan.root.input.sides] == [["k", "j", "ts", "v"], ["k", "j", "ts"]]
+
+
+def test_order_of_streams_and_of_keys_does_not_matter():
+    turned = """CREATE MATERIALIZED VIEW turned{} AS SELECT x.v FROM SLIDING(b, ts, INTERVAL '1' SECOND) AS y
+    JOIN SLIDING(a, ts, INTERVAL '1' SECOND) AS x ON {}"""
+    both = [joined(f"v{place}", keys="a.k = b.k AND a.j = b.j") for place in range(FEWEST_INDEXED)]
+    found = share_joins(plans(*both, turned.format("", "y.j = x.j AND x.k = y.k")))
+    assert [len(plan.root.outputs) for plan in found] == [FEWEST_INDEXED + 1]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"options": " WITH (late_to='behind')"},
+        {"options": " WITH (join = 'mjoin')"},
+        {"options": " WITH (max_combinations = '5')"},
+        {"options": " WITH (spill_to = 'spilled', memory_rows = '100')"},
+        {"options": " WITH (on_overload = 'shed', memory_rows = '100')"},
+        {"other": "LAST_ROWS(b, 5)"},
+        {"other": "SLIDING(a, ts, INTERVAL '1' SECOND)"},
+        {"keys": "a.j = b.j"},
+        {"keys": "a.k = b.k AND a.j = b.j"},
+        {"keys": "a.k = b.k JOIN t ON t.k = a.k"},
+    ],
+)
+def test_views_of_another_join_keep_it(other):
+    found = share_joins(plans(*ALIKE, joined("other", **other)))
+    assert [plan.name for plan in found] == [f"v0 and {FEWEST_INDEXED - 1} more", "other"]
+
+
+def test_readings_that_no_view_wants_stay_out_of_the_join():
+    wanting = [joined(f"v{place}", keys=f"a.k = b.k WHERE a.v > {place + 5}") for place in range(FEWEST_INDEXED)]
+    (plan,) = share_joins(plans(*wanting))
+    first, second = cut_into_stages(plan).feeds
+    assert [type(node) for node in (first.below[0], second.below[0])] == [Wanted, type(plan.root.input.relations[1])]
+    rows = [{"k": 1, "j": 1, "ts": 0, "v": v} for v in (5.0, 5.5, None, 99.0)]
+    batch = pa.RecordBatch.from_pylist(rows, first.source.schema)
+    assert first.route().transition(batch).column("v").to_pylist() == [5.5, 99.0]
+
+
+def test_a_plan_of_many_views_is_small():
+    (few,), (many,) = (share_joins(plans(*(joined(f"v{n}", n + 1) for n in range(count)))) for count in (20, 40))
+    each = (len(pickle.dumps(cut_into_stages(many))) - len(pickle.dumps(cut_into_stages(few)))) / 20
+    assert each < 600
+
+
+def test_explain_tells_of_sharing():
+    found = plans(*ALIKE)
+    (shared,) = share_joins(found)
+    assert isinstance(shared.root, Deal)
+    told = "one join over a SLIDING 8 SECOND, b SLIDING 1 SECOND for this and 7 other views"
+    assert told in explain(found[2], shared)
+    assert "one join" not in explain(found[2])
