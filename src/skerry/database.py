@@ -82,6 +82,10 @@ class Database:
         """Make a view of each output of a rule program; give their names."""
         return self._session.add_rules(file)
 
+    def remove(self, names: Sequence[str]) -> None:
+        """Strike views and subscriptions: all, or if one of them is not there or is still read none."""
+        self._session.remove(names)
+
     def unsubscribe(self, ids: Sequence[str]) -> None:
         """Strike subscriptions: all, or if one of them is not there none."""
         with self.catalog.all_or_nothing():

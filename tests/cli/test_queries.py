@@ -102,3 +102,26 @@ def test_counters_are_shown_beside_a_query_and_listed_the_busiest_first(queries,
     assert heading == ["id", "stream", "matches", "last", "match", "cost", "share"]
     assert [row[:4] for row in rows] == [["q2", "road", "2", "none"], ["q1", "road", "1", "none"]]
     assert "1 more" in queries("list", "--counters", "--limit", "1")
+
+
+def test_rules_are_added_shown_and_removed(queries, project):
+    program = "fast(lane) :- road(speed, lane), speed > 80.\n"
+    (project / "fast.dl").write_text(program)
+    assert queries("add", str(project / "fast.dl")) == "view fast\n"
+    assert queries("show", "fast").strip() == program.strip()
+    queries("remove", "fast")
+    assert "there is no standing query" in queries("show", "fast", code=2)
+
+
+def test_wrong_rules_are_told_by_file_and_code(queries, project):
+    (project / "fast.dl").write_text("fast(x) :- road(speed, lane).")
+    told = queries("add", str(project / "fast.dl"), code=2)
+    assert "fast.dl: E101 line 1" in told
+    assert "there is no rule program" in queries("add", "nowhere.dl", code=2)
+    assert "has an id, a stream and a predicate" in queries("add", "q9", "road", code=2)
+
+
+def test_view_that_another_reads_is_removed_only_with_it(queries, project):
+    skerry.connect(project).execute("CREATE MATERIALIZED VIEW slower AS SELECT speed FROM slow WHERE speed < 10")
+    assert "'slow' is read by slower; drop these first" in queries("remove", "slow", code=2)
+    queries("remove", "slow", "slower")

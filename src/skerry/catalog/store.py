@@ -146,11 +146,14 @@ class Catalog:
         """All views."""
         return [_view(name, json.loads(definition), text) for name, definition, text in self._rows("view")]
 
+    def has_view(self, name: str) -> bool:
+        """Whether there is a view of that name."""
+        return bool(self._rows("view", name))
+
     def view(self, name: str) -> View:
         """One view."""
-        for view in self.views():
-            if view.name == name:
-                return view
+        for _, definition, text in self._rows("view", name):
+            return _view(name, json.loads(definition), text)
         raise CatalogError(f"there is no view {name!r}; known are {', '.join(v.name for v in self.views()) or 'none'}")
 
     def put_sensors(self, source: str, sensors: Sequence[Sensor]) -> None:
@@ -166,10 +169,11 @@ class Catalog:
         rows = self._connection.execute(select(_sensors).order_by(_sensors.c.name, _sensors.c.source))
         return [Sensor(n, s, k, lat, lon, tuple(json.loads(tags))) for n, s, k, lat, lon, tags in rows]
 
-    def _rows(self, kind: str) -> list[tuple[str, str, str]]:
-        columns = select(_entries.c.name, _entries.c.definition, _entries.c.text)
-        found = self._connection.execute(columns.where(_entries.c.kind == kind).order_by(_entries.c.number))
-        return [(row[0], row[1], row[2]) for row in found]
+    def _rows(self, kind: str, name: str | None = None) -> list[tuple[str, str, str]]:
+        chosen = select(_entries.c.name, _entries.c.definition, _entries.c.text).where(_entries.c.kind == kind)
+        if name is not None:
+            chosen = chosen.where(_entries.c.name == name)
+        return [(row[0], row[1], row[2]) for row in self._connection.execute(chosen.order_by(_entries.c.number))]
 
 
 def _view(name: str, definition: dict[str, str], text: str) -> View:

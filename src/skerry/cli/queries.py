@@ -102,7 +102,7 @@ def show(
     if not found and text is None:
         raise CatalogError(f"there is no standing query {name!r}; skerry queries list tells which there are")
     counter = database.catalog.counters.of(SUBSCRIPTION if found else VIEW, name)
-    typer.echo(_told(found[0]) if found else text)
+    typer.echo(_told(found[0]) if found else text or database.catalog.view(name).program)
     if counter:
         typer.echo(f"matches: {counter.matches}\nlast match: {_last(counter)}\ncost share: {counter.cost_share:.1%}")
 
@@ -116,12 +116,7 @@ def remove(
 
     Example: skerry queries remove q42 q43
     """
-    database = connect(project)
-    views = {view.name for view in database.catalog.views()}
-    with database.catalog.all_or_nothing():
-        for name in views & set(names):
-            database.catalog.drop(name)
-        database.catalog.subscriptions.remove([name for name in dict.fromkeys(names) if name not in views])
+    connect(project).remove(names)
 
 
 def _counted(found: Sequence[QueryCounter], limit: int) -> str:

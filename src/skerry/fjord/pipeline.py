@@ -98,12 +98,15 @@ class Pipeline:
 
     @cached_property
     def selections(self) -> dict[str, Selections]:
-        """By source, the views that only select and are asked together, for they are many."""
+        """By source, the views that only select and are asked together, for they are many.
+
+        Once asked for, they go with the pipeline wherever it is sent.
+        """
         found: dict[str, list[Stages]] = {}
         for view in self.views:
             if view.only_selects:
                 found.setdefault(view.feeds[0].source.name, []).append(view)
-        return {source: Selections(views) for source, views in found.items() if len(views) >= FEWEST_INDEXED}
+        return {source: Selections.of(views) for source, views in found.items() if len(views) >= FEWEST_INDEXED}
 
     def readers(self, source: str) -> list[tuple[int, Stages, Feed]]:
         """The feeds that read a source by themselves, with their views and the views' numbers."""

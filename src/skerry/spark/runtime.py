@@ -68,6 +68,7 @@ class SparkRun:
         self._checkpoint = Checkpoint(folder, buckets, script)
         registry = register(self._checkpoint.folder / "registry") if register else None
         self._pipeline = replace(pipeline, registry=registry)
+        _ = self._pipeline.selections  # made here once, not in every task
 
     def run(self, *, stopped: Callable[[], bool] = never, watch: Callable[[Outcome], None] | None = None) -> Outcome:
         """Go on until the input is used up, or until told to stop; report after each batch."""

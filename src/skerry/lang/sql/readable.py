@@ -15,8 +15,7 @@ class Streams:
 
     def __init__(self, catalog: Catalog, plan: Callable[[str], ViewPlan], hidden: Collection[str] = ()) -> None:
         self._sources = {source.name: source for source in catalog.sources()}
-        self._views = {view.name for view in catalog.views()} - set(hidden)
-        self._plan = plan
+        self._catalog, self._plan, self._hidden = catalog, plan, frozenset(hidden)
         self._own: dict[str, ViewPlan] = {}
         self.plans: dict[str, ViewPlan] = {}
         """The views that were asked for."""
@@ -24,7 +23,8 @@ class Streams:
     @property
     def known(self) -> list[str]:
         """All that can be named."""
-        return [*self._own, *self._sources, *self._views]
+        views = [view.name for view in self._catalog.views() if view.name not in self._hidden]
+        return [*self._own, *self._sources, *views]
 
     def put(self, view: ViewPlan) -> None:
         """Let a plan be read that has no entry in the catalogue."""
@@ -40,9 +40,11 @@ class Streams:
 
     def find(self, name: str) -> Source | None:
         """The stream of that name, if there is one."""
-        if name in self._own or name in self._views:
+        if name in self._sources and name not in self._own:
+            return self._sources[name]
+        if name in self._own or (name not in self._hidden and self._catalog.has_view(name)):
             return as_stream(self.plan(name))
-        return self._sources.get(name)
+        return None
 
     def family(self, pattern: str) -> list[Source]:
         """All sources whose name fits a pattern; views are named one by one."""

@@ -96,6 +96,14 @@ class Session:
             found.append(subscription)
         self.catalog.subscriptions.add(found)
 
+    def remove(self, names: Collection[str]) -> None:
+        """Strike views and subscriptions: all, or if one of them is not there or is still read none."""
+        views = {view.name for view in self.catalog.views()} & set(names)
+        with self.catalog.all_or_nothing():
+            for name in views:
+                self._strike(name, beside=views)
+            self.catalog.subscriptions.remove([name for name in dict.fromkeys(names) if name not in views])
+
     def _outputs(self) -> set[str]:
         """What receives rows already: views, and what they name."""
         views = self.catalog.views()
@@ -171,7 +179,12 @@ class Session:
         self._check_kind(tree, name, "drop")
         if tree.args.get("cascade"):
             raise SqlError("DROP ... CASCADE is not available; drop the views first", place_of(tree))
-        users = [view.name for view in self.catalog.views() if view.name != name and self._reads(view, name)]
+        self._strike(name, beside=())
+
+    def _strike(self, name: str, beside: Collection[str]) -> None:
+        """Drop what nobody reads, but for views that go with it."""
+        readers = [view for view in self.catalog.views() if view.name not in (name, *beside)]
+        users = [view.name for view in readers if self._reads(view, name)]
         users += [subscription.id for subscription in self.catalog.subscriptions.all(name)[:5]]
         if users:
             raise CatalogError(f"{name!r} is read by {', '.join(users)}; drop these first")
