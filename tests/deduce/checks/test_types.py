@@ -1,6 +1,7 @@
 import pytest
 
 from skerry.deduce.program import Output
+from skerry.deduce.writing import write_subgoal
 from tests.deduce.checks.programs import LOGIC_H, TRACKING, checked, refusal
 
 
@@ -64,6 +65,14 @@ def test_types_are_found(text, predicate, found):
 )
 def test_what_does_not_fit_is_refused(text, told):
     assert refusal(text).startswith(told)
+
+
+def test_constants_are_asked_for_as_their_columns_hold_them():
+    text = "base q(x: point, y: float, z: any). p(1) :- q([1, 2], 3, 4), NOT q([5, 6], 7, 8)."
+    assert [write_subgoal(subgoal) for subgoal in checked(text).rules[0].body] == [
+        "q([1.0, 2.0], 3.0, 4)",
+        "NOT q([5.0, 6.0], 7.0, 8)",
+    ]
 
 
 def test_columns_without_a_declaration_are_called_as_their_variables():

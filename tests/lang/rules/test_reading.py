@@ -179,6 +179,7 @@ def test_what_is_written_reads_back():
         ("p(median<x>) :- q(x).", "E003 line 1, column 3, rule 1: unknown aggregate 'median'; known: count,"),
         ("p(sum<*>) :- q(x).", "E001 line 1, column 3, rule 1: sum<*> means nothing; name what to gather: sum<v>"),
         ("p(x) :- q(x), x + 1.", "E001 line 1, column 15, rule 1: a value is no subgoal; compare it"),
+        ("p(x) :- q(x), x.", "E001 line 1, column 15, rule 1: variable 'x' is no subgoal; compare it: x = TRUE"),
         ("p(" + "[" * 250 + "]" * 250 + ").", "E002 line 1, column 1: terms may be 200 deep, this one is deeper"),
         ("p(" + "1+" * 250 + "1).", "E002 line 1, column 1: terms may be 200 deep, this one is deeper"),
         ("p(x) :- " + "q(x)," * 200 + "q(x).", "E002 line 1, column 1, rule 1: a rule may have 200 subgoals"),

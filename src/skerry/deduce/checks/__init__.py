@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from skerry.deduce.checks.fitting import check_types
+from skerry.deduce.checks.fitting import check_types, fitted
 from skerry.deduce.checks.growth import check_growth
 from skerry.deduce.checks.normalise import normalised
 from skerry.deduce.checks.safety import check_safety
@@ -23,6 +23,7 @@ def check(program: Program) -> Checked:
     check_safety(program.rules, rules)
     typing = typed(predicates, rules, program.functions)
     check_types(rules, typing, program.functions)
+    rules = tuple(fitted(rule, typing.predicates) for rule in rules)
     components = list[Component]()
     for part in parts(rules):
         found = settled(part, typing)

@@ -1,14 +1,16 @@
 """Whether values fit where they are put. E110."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from skerry.deduce.checks.types import Typing, kind
 from skerry.deduce.program import Aggregate, Atom, Builtin, Comparison, Function, Predicate, Rule, Subgoal, Type
+from skerry.deduce.values import coerced
 from skerry.deduce.writing import write_term
 from skerry.errors import RuleError
 from skerry.model.term import Arithmetic, Call, Constant, Duration, Term, Terms, Variable
 
-__all__ = ["check_types"]
+__all__ = ["check_types", "fitted"]
 
 _NUMBERS = (Type.INT, Type.TIME, Type.FLOAT)
 _OPEN = (Type.ANY, Type.NODE)
@@ -32,6 +34,20 @@ def check_types(rules: tuple[Rule, ...], typing: Typing, functions: Mapping[str,
         _check_limits(predicate)
     for rule in rules:
         _Rule(rule, typing, functions).check()
+
+
+def fitted(rule: Rule, predicates: Mapping[str, Predicate]) -> Rule:
+    """A rule whose atoms ask for values as their columns hold them: a float for 1, a point for [1, 2]."""
+    body = (_fitted(each, predicates) if isinstance(each, Atom) else each for each in rule.body)
+    return replace(rule, body=tuple(body))
+
+
+def _fitted(atom: Atom, predicates: Mapping[str, Predicate]) -> Atom:
+    arguments = []
+    for column, argument in zip(predicates[atom.predicate].columns, atom.arguments, strict=True):
+        value = coerced(argument.value, column.type) if isinstance(argument, Constant) else None
+        arguments.append(argument if value is None else Constant(value))
+    return replace(atom, arguments=tuple(arguments))
 
 
 def _check_limits(predicate: Predicate) -> None:

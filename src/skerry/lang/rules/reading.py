@@ -1,6 +1,7 @@
 """Text into a program: declarations first, wherever they stand, then the rules."""
 
-from skerry.deduce.program import Program, Rule
+from skerry.deduce.order import variables_of
+from skerry.deduce.program import Atom, Program, Rule
 from skerry.errors import RuleError
 from skerry.lang.rules.declarations import Declarations
 from skerry.lang.rules.syntax import Statement, statements
@@ -46,4 +47,16 @@ def _rule(statement: Statement, number: int, names: Names) -> Rule:
     body = tuple(subgoal for tree in asked for subgoal in reader.subgoals(tree))
     if len(body) > _MOST_SUBGOALS:
         raise RuleError("E002", f"a rule may have {_MOST_SUBGOALS} subgoals", "cut it in two", number, statement.place)
-    return Rule(reader.head(head), body, number, statement.text, statement.place)
+    rule = Rule(reader.head(head), body, number, statement.text, statement.place)
+    _refuse_bare_variables(rule)
+    return rule
+
+
+def _refuse_bare_variables(rule: Rule) -> None:
+    """A name alone is a predicate without columns; where it is a variable elsewhere in the rule, that was not meant."""
+    named = {variable.name for part in (rule.head, *rule.body) for variable in variables_of(part)}
+    for subgoal in rule.body:
+        if isinstance(subgoal, Atom) and not subgoal.arguments and subgoal.predicate in named:
+            name = subgoal.predicate
+            message, fix = f"variable {name!r} is no subgoal", f"compare it: {name} = TRUE"
+            raise RuleError("E001", message, fix, rule.number, subgoal.place)
