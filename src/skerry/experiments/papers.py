@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from skerry.errors import InputError, OptionError
+from skerry.experiments.duality.figures import figures as duality
 from skerry.experiments.figure import Figure
 from skerry.experiments.report import write_figure, write_report
 from skerry.experiments.shedding.figures import figures as shedding
@@ -19,7 +20,7 @@ PAPERS: Mapping[str, Experiment | None] = {
     "fjords": None,
     "shedding": shedding,
     "deductive": None,
-    "duality": None,
+    "duality": lambda quick, tell, data: duality(quick, tell),
 }
 """None: known, but not there yet."""
 

@@ -9,9 +9,22 @@ import numpy.typing as npt
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
 
-__all__ = ["hilbert_keys"]
+__all__ = ["CURVE_AXES", "curve_bits", "hilbert_keys"]
 
 Int64s = npt.NDArray[np.int64]
+
+CURVE_AXES = 63
+"""A place on the curve is a number of so many bits, and needs one for each axis."""
+_MOST_BITS = 8
+
+
+def curve_bits(axes: int) -> int:
+    """How fine a curve over so many axes, or over the first of them, can be.
+
+    >>> curve_bits(4), curve_bits(20), curve_bits(70)
+    (8, 3, 1)
+    """
+    return min(_MOST_BITS, CURVE_AXES // min(axes, CURVE_AXES))
 
 
 def hilbert_keys(cells: npt.NDArray[np.int32], bits: int) -> Int64s:
@@ -20,7 +33,7 @@ def hilbert_keys(cells: npt.NDArray[np.int32], bits: int) -> Int64s:
     >>> hilbert_keys(np.array([[0, 0, 1, 1], [0, 1, 1, 0]], np.int32), 1).tolist()
     [0, 1, 2, 3]
     """
-    if not 0 < bits * cells.shape[0] < 64:
+    if not 0 < bits * cells.shape[0] <= CURVE_AXES:
         raise KernelError("axes times bits must lie between 1 and 63, got", cells.shape[0], bits)
     return _keys(np.ascontiguousarray(cells, np.int32), bits)
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
 from skerry.kernels.grid import Grid, cell_of, grid_over
-from skerry.kernels.gridpages import FAN, FIRST, HEIGHT, LAST, NODES, PAGES, ROOT, GridPages, search
+from skerry.kernels.gridpages import FAN, FIRST, HEIGHT, LAST, NODES, PAGE, PAGES, ROOT, GridPages, search
 
 __all__ = ["GridFile"]
 
@@ -25,7 +25,6 @@ Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 
 _CELLS = 4096
-_PAGE = 64
 _FEWEST = 64
 
 
@@ -78,7 +77,8 @@ class GridFile:
     def overlapping(self, low: Int64s, high: Int64s) -> Int32s:
         """The boxes that overlap a rectangle, in no order."""
         found = np.empty(self._count, np.int32)
-        return found[: search(*self.grid, self._file, np.asarray(low, np.int64), np.asarray(high, np.int64), found)]
+        count = search(*self.grid, self._file, np.asarray(low, np.int64), np.asarray(high, np.int64), found)
+        return self._file.members.ravel()[found[:count]]
 
     def parts(self) -> tuple[Grid, "GridPages"]:
         """For kernels that search."""
@@ -92,11 +92,13 @@ class GridFile:
 
 def _empty(coordinates: int, count: int) -> GridPages:
     """A root with one entry, for one empty page."""
-    boxes, pages, nodes = max(count, _FEWEST), count // (_PAGE // 2) + _FEWEST, count // _PAGE // 4 + _FEWEST
+    boxes, pages, nodes = max(count, _FEWEST), count // (PAGE // 2) + _FEWEST, count // PAGE // 4 + _FEWEST
     file = GridPages(
         bounds=np.empty((boxes, coordinates), np.int64),
         corners=np.empty((boxes, coordinates), np.int32),
-        members=np.empty((pages, _PAGE), np.int32),
+        members=np.empty((pages, PAGE), np.int32),
+        ends=np.zeros((pages, coordinates, PAGE), np.int64),
+        cells=np.zeros((pages, coordinates, PAGE), np.int16),
         sizes=np.zeros(pages, np.int32),
         nexts=np.full(pages, -1, np.int32),
         regions=np.empty((nodes, FAN, coordinates, 2), np.int32),
@@ -114,6 +116,8 @@ def _roomier(file: GridPages) -> GridPages:
     """The same file, with room for as many pages and nodes again."""
     return file._replace(
         members=_doubled(file.members),
+        ends=np.concatenate([file.ends, np.zeros_like(file.ends)]),
+        cells=np.concatenate([file.cells, np.zeros_like(file.cells)]),
         sizes=np.concatenate([file.sizes, np.zeros_like(file.sizes)]),
         nexts=np.concatenate([file.nexts, np.full_like(file.nexts, -1)]),
         regions=_doubled(file.regions),
@@ -160,20 +164,28 @@ def _try(file, box):
         node = file.children[node, entry]
     entry = _entry_of(file, node, box)
     page = file.children[node, entry]
-    if file.sizes[page] == _PAGE:
+    if file.sizes[page] == PAGE:
         coordinate = _turn(file, node, entry, box)
         if coordinate >= 0:
             if file.fans[node] < FAN:
                 _halve_page(file, node, entry, coordinate)
             return False
-        while file.sizes[page] == _PAGE:
+        while file.sizes[page] == PAGE:
             if file.nexts[page] < 0:
                 file.nexts[page] = file.counters[PAGES]
                 file.counters[PAGES] += 1
             page = file.nexts[page]
-    file.members[page, file.sizes[page]] = box
+    _put(file, page, file.sizes[page], box)
     file.sizes[page] += 1
     return True
+
+
+@kernel
+def _put(file, page, place, box):
+    file.members[page, place] = box
+    for coordinate in range(file.bounds.shape[1]):
+        file.ends[page, coordinate, place] = file.bounds[box, coordinate]
+        file.cells[page, coordinate, place] = file.corners[box, coordinate]
 
 
 @kernel
@@ -298,10 +310,10 @@ def _halve_page(file, node, entry, coordinate):
     for place in range(file.sizes[page]):
         box = file.members[page, place]
         if file.corners[box, coordinate] < middle:
-            file.members[page, kept] = box
+            _put(file, page, kept, box)
             kept += 1
         else:
-            file.members[other, file.sizes[other]] = box
+            _put(file, other, file.sizes[other], box)
             file.sizes[other] += 1
     file.sizes[page] = kept
 
@@ -318,4 +330,4 @@ def _remove(file, box):
         if place >= file.sizes[page]:
             page, place = file.nexts[page], 0
     file.sizes[page] -= 1
-    file.members[page, place] = file.members[page, file.sizes[page]]
+    _put(file, page, place, file.members[page, file.sizes[page]])

@@ -1,0 +1,101 @@
+"""All techniques for selection queries over the same data, timed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from skerry.experiments.duality.claims import MEASURE
+from skerry.experiments.duality.timing import agreed, timed
+from skerry.experiments.duality.workload import Queries, points, queries
+from skerry.experiments.figure import Panel
+from skerry.index.boxes import BoxIndex
+from skerry.kernels.ibs import IntervalTrees
+from skerry.kernels.mlgf import GridFile
+from skerry.kernels.spatial_join import join_batch, join_immediately
+
+__all__ = ["TIME", "Effort", "Int64s", "Techniques", "Timed", "rehearse", "times", "timing"]
+
+Int64s = npt.NDArray[np.int64]
+Boxes = tuple[Int64s, Int64s]
+Match = Callable[[Int64s], int]
+"""Points to how many pairs of a point and a query there are."""
+
+TIME = Panel(MEASURE, "time an element, µs", logarithmic=True)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured."""
+
+    batch: int = 10_000
+    """Elements that are processed together."""
+    few: int = 1_000
+    """So many tell the pace of what takes one element after the other."""
+    repeats: int = 3
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A technique at one place of a figure."""
+
+    technique: str
+    microseconds: float
+    """An element."""
+    pairs: int
+    """Of an element and a query that is true for it."""
+    elements: int
+    cluster: int
+
+
+@dataclass(frozen=True)
+class Techniques:
+    """The paper's three, and the index that ships, over the same queries."""
+
+    alone: Mapping[str, Match]
+    """Those that take one element after the other."""
+    batched: Callable[[int], Match]
+    """SJ-Batch with clusters of so many elements."""
+    shipped: Match
+
+    @classmethod
+    def over(cls, boxes: Boxes) -> "Techniques":
+        """Structures for these queries."""
+        file, trees, index = GridFile(*boxes), IntervalTrees(*boxes), BoxIndex.of(*boxes)
+        alone: dict[str, Match] = {
+            "SJ-Immediate": lambda points: join_immediately(file, points)[0].size,
+            "IBS": lambda points: trees.match(points)[0].size,
+        }
+        return cls(alone, partial(_batched, file), lambda points: index.match(points).rows.size)
+
+
+def _batched(file: GridFile, cluster: int) -> Match:
+    return lambda points: join_batch(file, points, cluster)[0].size
+
+
+def times(techniques: Techniques, points: Int64s, clusters: Sequence[int], effort: Effort) -> list[Timed]:
+    """The time of each technique. SJ-Batch has the cluster, of these, that is best."""
+    few = points[:, : effort.few]
+    batched = min(
+        (timing("SJ-Batch", techniques.batched(each), points, effort, each) for each in clusters),
+        key=lambda found: found.microseconds,
+    )
+    alone = [timing(name, match, few, effort) for name, match in techniques.alone.items()]
+    shipped = timing("shipped", techniques.shipped, points, effort)
+    agreed({found.technique: found.pairs for found in (batched, shipped)})
+    agreed({found.technique: found.pairs for found in alone} | {"shipped": techniques.shipped(few)})
+    return [batched, *alone, shipped]
+
+
+def timing(technique: str, match: Match, points: Int64s, effort: Effort, cluster: int = 1) -> Timed:
+    """The time of one."""
+    cost, pairs = timed(lambda: match(points), points.shape[1], effort.repeats)
+    return Timed(technique, cost, pairs, points.shape[1], cluster)
+
+
+def rehearse(attributes: int) -> None:
+    """Let all techniques run once, so that no kernel is compiled while it is measured."""
+    techniques = Techniques.over(queries(Queries(2_000, attributes, attributes)))
+    times(techniques, points(100, attributes), (7,), Effort(repeats=1))
