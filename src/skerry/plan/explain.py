@@ -31,7 +31,7 @@ def explain(view: ViewPlan, shared: ViewPlan | None = None) -> str:
     else:
         (feed,) = stages.feeds
         lines += _leaf(f"-- {_select(stages)}", feed.below, feed.source, 1)
-    return _readable("\n".join(lines), [stages.state, *(stage.state for stage in stages.below)])
+    return _readable("\n".join(lines), stages.states)
 
 
 def _branch(heading: str, above: Sequence[Node], state: Stateful, depth: int) -> list[str]:
@@ -106,7 +106,7 @@ def _select(stages: Stages) -> str:
     return f"{_NO_SHUFFLE}; where a stream has {FEWEST_INDEXED} such views or more, by the query index"
 
 
-def _readable(text: str, states: Sequence[Stateful | None]) -> str:
+def _readable(text: str, states: Sequence[Stateful]) -> str:
     """Put what a column means in place of the name that only the plan knows it by."""
     aggregates = [state for state in states if isinstance(state, Aggregate)]
     if len(aggregates) != 1:

@@ -125,6 +125,11 @@ class Stages:
         return overload if isinstance(overload, Shedding) else None
 
     @property
+    def states(self) -> tuple[Stateful, ...]:
+        """All nodes that keep something, the lowest first."""
+        return (*(stage.state for stage in self.below), *([self.state] if self.state else []))
+
+    @property
     def stateful(self) -> bool:
         """Whether it has a part that runs by key."""
         return self.state is not None

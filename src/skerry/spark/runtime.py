@@ -22,6 +22,7 @@ from skerry.fjord.pipeline import Outcome, Pipeline, never
 from skerry.fjord.versions import RegistryPlace
 from skerry.index.warmth import warm_index
 from skerry.kernels.warmth import warming
+from skerry.plan.deduction import Deduce
 from skerry.plan.nodes import Gather, Join
 from skerry.plan.shared import Deal
 from skerry.shedding.warmth import warm_shedding
@@ -121,11 +122,15 @@ class SparkRun:
         return frame
 
 
+_KERNELS = {Deduce: "rules", Gather: "gather", Join: "snjoin"}
+
+
 def _kernels(pipeline: Pipeline) -> set[str]:
     """The kinds of kernels that the views need beside those that all do."""
-    found = {"gather" for view in pipeline.views if isinstance(view.state, Gather)}
-    techniques = {view.state.technique for view in pipeline.views if isinstance(view.state, Join)}
-    return found | ({"snjoin"} if techniques else set()) | ({"rivals"} if techniques - {"snjoin"} else set())
+    states = [state for view in pipeline.views for state in view.states]
+    found = {kind for state in states for node, kind in _KERNELS.items() if isinstance(state, node)}
+    techniques = {state.technique for state in states if isinstance(state, Join)}
+    return found | ({"rivals"} if techniques - {"snjoin"} else set())
 
 
 def _calls(pipeline: Pipeline, *, subscribed: bool) -> list[Callable[[], None]]:
