@@ -1,7 +1,8 @@
 """What shedding costs: the join within a budget against the same join without one, and how that grows.
 
 W1 in steps of 10,000, by kernels alone and by operators; then each policy with more memory, and with more keys, at
-the same number of tuples. All times are those of this process, in turns, the best of several.
+the same number of tuples, beside the join without a budget, which reaches as far into memory. All times are those of
+this process, in turns, the best of several.
 
     python benchmarks/shedding.py
     python benchmarks/shedding.py --only growth --json shedding.json
@@ -127,7 +128,8 @@ def growth(large: bool) -> dict[str, float]:
     budgets = {f"budget {budget}": (20 * budget, budget) for budget in _BUDGETS if large or budget < max(_BUDGETS)}
     for what, (keys, budget) in (budgets | {f"{keys} keys": (keys, 1_000) for keys in _KEYS}).items():
         given = cut(uniform(keys, 2 * budget, max(_GROWTH_ROWS, 15 * budget)))
-        cases = {policy: partial(bounded, given, _STREAMS, budget, policy) for policy in POLICIES}
+        cases: dict[str, Callable[[], object]] = {"without a budget": partial(unbounded, given, _STREAMS)}
+        cases |= {policy: partial(bounded, given, _STREAMS, budget, policy) for policy in POLICIES}
         for policy, nanoseconds in in_turns(cases, sum(step.keys.size for step in given), repeats=2).items():
             found[f"{policy}, {what}"] = nanoseconds
             print(f"  {policy}, {what}: {nanoseconds:.0f} ns a tuple", flush=True)

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from skerry.errors import KernelError, LimitError, OptionError
 from skerry.kernels.hash import hash_of
+from skerry.kernels.policies import pattern
 from skerry.shedding.bounded import POLICIES
 from tests import oracles
 from tests.oracles.joins import Tuple
@@ -207,3 +208,28 @@ def test_unknown_policy_is_named_with_those_there_are():
 def test_what_cannot_be_is_refused(budgets, options):
     with pytest.raises(KernelError):
         bounded(budgets, "oldest", **options)
+
+
+def test_patterns_without_tuples_are_forgotten_when_there_are_many(monkeypatch):
+    monkeypatch.setattr(pattern, "_MANY", 64)
+    random = np.random.default_rng(7)
+    drawn = zip(random.integers(0, 9, 6000).tolist(), random.integers(0, 40, 6000).tolist(), strict=True)
+    tuples = [Tuple(stream, key, row, row + 150, row) for row, (stream, key) in enumerate(drawn)]
+    join = bounded([6] * 9, "pattern", span_us=10**6)
+    found = answers(join, tuples[:4000])
+    other = bounded([6] * 9, "pattern", span_us=10**6)
+    other.restored(join.saved())
+    assert join._policy.label_count <= 128
+    assert answers(join, tuples[4000:]) == answers(other, tuples[4000:])
+    assert len(set(found)) == len(found)
+    received, shed, expired, kept = join.balance()
+    assert (received == shed + expired + kept).all()
+    (loss,) = join.losses(10**7)
+    assert [sum(stream.shed.values()) for stream in loss.streams] == shed.tolist()
+
+
+@pytest.mark.parametrize("policy", ["pattern", "output"])
+def test_room_that_is_not_in_use_is_not_saved(policy):
+    join = bounded([10**6], policy, span_us=10**6)
+    answers(join, [Tuple(0, key, key, key + 9999, key) for key in range(5000)])
+    assert len(join.saved()) < 0.5 * sum(array.nbytes for array in join._parts().values())

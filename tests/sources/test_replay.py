@@ -207,9 +207,9 @@ def test_lag_is_how_long_readings_had_waited_when_a_step_began():
 def test_view_that_may_not_lag_takes_less_in_until_it_has_caught_up():
     live = connector("a", [[[moment] for moment in range(20)]], live=True)
     [lane] = live.lanes()
-    plan = Replay([live], 100, {"v": Micros(4)})
+    plan = Replay([live], 100, {"v": Micros(4)}, clock=lambda: 0.0)
     assert live_position(plan, lane, [1])["shares"] == {"v": 1.0}
-    assert live_position(plan, lane, [1, 9])["shares"] == {"v": 0.25}
+    assert live_position(plan, lane, [1, 9])["shares"] == {"v": 0.5}
     assert live_position(plan, lane, [1, 9, *range(10, 20)])["shares"] == {"v": 1.0}
 
 

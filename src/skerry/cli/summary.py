@@ -44,5 +44,8 @@ def _figures(figures: Mapping[str, int]) -> list[str]:
     """
     if "received" in figures:
         received, kept, expired, shed = (figures.get(name, 0) for name in ("received", "kept", "expired", "shed"))
-        return [f"received {received:,} = kept {kept:,} + expired {expired:,} + shed {shed:,}"]
+        found = [f"received {received:,} = kept {kept:,} + expired {expired:,} + shed {shed:,}"]
+        if steps := figures.get("lagged_elsewhere", 0):
+            found.append(f"{steps:,} steps were late for a reason other than this view, and no more was refused for it")
+        return found
     return [f"{name.replace('_', ' ')} {count:,}" for name, count in figures.items()]

@@ -26,7 +26,7 @@ def _prefetch(typing, rows, row):
         builder.call(fetch, [place, *(ir.Constant(word, value) for value in (_FOR_WRITING, _KEPT, _DATA))])
         return context.get_dummy_value()
 
-    return types.void(rows, types.int64), generate
+    return types.void(rows, row), generate
 
 
 def _ignored(rows: Any, row: int) -> None:

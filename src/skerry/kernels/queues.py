@@ -67,7 +67,7 @@ def append(queues, windows, stream, number, kind):
         tuples[here]["elder"] = NONE
         queue["front"] = number
         queues.sizes[stream] += 1
-        _rise(queues, at(windows, stream, 0), queues.sizes[stream], kind)
+        _rise(queues, np.int64(at(windows, stream, 0)), queues.sizes[stream], kind)
     queue["back"] = number
 
 
@@ -85,7 +85,7 @@ def take_out(queues, windows, stream, number, kind):
     else:
         tuples[at(windows, stream, younger)]["elder"] = elder
     if younger == NONE and elder == NONE:
-        _drop(queues, at(windows, stream, 0), stream, kind)
+        _drop(queues, np.int64(at(windows, stream, 0)), stream, kind)
 
 
 @inlined_kernel
@@ -97,9 +97,9 @@ def prioritise(queues, windows, stream, kind, priority):
         queue["priority"] = priority
         place = np.int64(queue["place"])
         if place != 0 and lower:
-            _rise(queues, at(windows, stream, 0), place, kind)
+            _rise(queues, np.int64(at(windows, stream, 0)), place, kind)
         elif place != 0:
-            _sink(queues, at(windows, stream, 0), queues.sizes[stream], place, kind)
+            _sink(queues, np.int64(at(windows, stream, 0)), queues.sizes[stream], place, kind)
 
 
 @inlined_kernel

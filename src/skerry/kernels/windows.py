@@ -31,6 +31,7 @@ __all__ = [
     "Records",
     "Windows",
     "at",
+    "completed",
     "empty_windows",
     "enter",
     "existing",
@@ -44,7 +45,7 @@ __all__ = [
     "remove",
     "roomier",
     "rows_held",
-    "with_scratch",
+    "stripped",
 ]
 
 Int64s = npt.NDArray[np.int64]
@@ -94,6 +95,9 @@ _STREAM = np.dtype(
 _FREE, _USED = range(2)
 _SMALLEST = 256
 _LINE = 64
+_GROWTH_BITS = 2
+_PARTITIONS = 2
+"""How many there are for each entry."""
 
 
 class Windows(NamedTuple):
@@ -105,6 +109,8 @@ class Windows(NamedTuple):
     """Key, next of its partition, how many tuples are held (-1 if there are none, and it is remembered)."""
     heads: npt.NDArray[np.uint32]
     """The newest tuple by entry and stream."""
+    ends: Int64s
+    """When that ends, long ago if there is none: so an existence pattern is told without a look at tuples."""
     tuples: Records
     streams: Records
     room: Int64s
@@ -119,18 +125,34 @@ def empty_windows(budgets: Int64s) -> Windows:
     streams["newest_start"], streams["budget"] = FIRST_MOMENT, budgets
     streams["base"], streams["size"] = np.arange(budgets.size) * _SMALLEST, _SMALLEST
     windows = Windows(
-        partitions=np.zeros(_SMALLEST, np.uint32),
+        partitions=np.zeros(_PARTITIONS * _SMALLEST, np.uint32),
         entries=np.zeros(_SMALLEST, _ENTRY),
         heads=np.zeros((_SMALLEST, budgets.size), np.uint32),
+        ends=np.full((_SMALLEST, budgets.size), FIRST_MOMENT, np.int64),
         tuples=_aligned(_SMALLEST * budgets.size, _TUPLE),
         streams=streams,
         room=np.zeros(2, np.int64),
         chosen=np.empty(0, np.int64),
     )
-    return with_scratch(windows)
+    return _with_scratch(windows)
 
 
-def with_scratch(windows: Windows) -> Windows:
+def stripped(windows: Windows) -> Windows:
+    """The same windows without what follows from the rest."""
+    nothing = np.empty(0, np.int64)
+    return windows._replace(ends=nothing.reshape(0, len(windows.streams)), chosen=nothing)
+
+
+def completed(windows: Windows) -> Windows:
+    """What was stripped, with what follows from the rest."""
+    heads, ends = windows.heads, windows.tuples["end"]
+    slots = windows.streams["base"].astype(np.int64) + heads
+    tuples = _aligned(len(windows.tuples), _TUPLE)
+    tuples[:] = windows.tuples
+    return _with_scratch(windows._replace(tuples=tuples, ends=np.where(heads != NONE, ends[slots], FIRST_MOMENT)))
+
+
+def _with_scratch(windows: Windows) -> Windows:
     """The same windows, with room for products."""
     return windows._replace(chosen=np.empty(1 + len(windows.streams) + len(windows.tuples), np.int64))
 
@@ -145,9 +167,9 @@ def roomier(windows: Windows) -> Windows:
 def _with_more_slots(windows: Windows, full: npt.NDArray[np.bool_]) -> Windows:
     """Numbers stay, for they count from where the slots of the stream begin."""
     streams = windows.streams.copy()
-    streams["size"] <<= full
+    streams["size"] <<= np.where(full, _GROWTH_BITS, 0).astype(np.uint32)
     streams["base"] = np.cumsum(streams["size"]) - streams["size"]
-    return with_scratch(windows._replace(tuples=moved(windows.tuples, windows.streams, streams), streams=streams))
+    return _with_scratch(windows._replace(tuples=moved(windows.tuples, windows.streams, streams), streams=streams))
 
 
 def moved(rows: npt.NDArray, streams: Records, larger: Records) -> npt.NDArray:
@@ -171,8 +193,12 @@ def _with_room_for_entries(windows: Windows) -> Windows:
     if np.count_nonzero(entries["held"] == 0) < size // 4:
         size *= 2
     larger = windows._replace(
-        partitions=np.zeros(size, np.uint32), entries=longer(entries, size), heads=longer(windows.heads, size)
+        partitions=np.zeros(_PARTITIONS * size, np.uint32),
+        entries=longer(entries, size),
+        heads=longer(windows.heads, size),
+        ends=longer(windows.ends, size),
     )
+    larger.ends[len(entries) :] = FIRST_MOMENT
     _rechain(larger.partitions, larger.entries, larger.room)
     return larger
 
@@ -199,8 +225,8 @@ def _rechain(partitions, entries, room):
 
 @inlined_kernel
 def at(windows, stream, number):
-    """Where the slot of a stream's tuple is."""
-    return np.int64(windows.streams[stream]["base"]) + np.int64(number)
+    """Where the slot of a stream's tuple is; without a sign, for then it need not be looked at."""
+    return np.uint64(windows.streams[stream]["base"]) + np.uint64(number)
 
 
 @inlined_kernel
@@ -225,11 +251,11 @@ def look_ahead(windows, keys, place, found):
     for ahead in range(count):
         prefetch(windows.partitions, _partition(windows.partitions, keys[place + ahead]))
     for ahead in range(count):
+        prefetch(windows.entries, np.int64(windows.partitions[_partition(windows.partitions, keys[place + ahead])]))
+    for ahead in range(count):
         found[ahead] = find(windows, keys[place + ahead])
         prefetch(windows.heads, found[ahead])
-    for ahead in range(count):
-        for stream in range(windows.streams.size):
-            prefetch(windows.tuples, at(windows, stream, windows.heads[found[ahead], stream]))
+        prefetch(windows.ends, found[ahead])
     return place + found.size
 
 
@@ -263,11 +289,8 @@ def enter(windows, key):
 def existing(windows, entry, own, start):
     """The existence pattern of an arrival: bits of its own stream, and of those with a tuple that has not ended."""
     pattern = np.uint64(1) << np.uint64(own)
-    if entry != NONE:
-        for stream in range(windows.streams.size):
-            head = windows.heads[entry, stream]
-            live = (head != NONE) & (windows.tuples[at(windows, stream, head)]["end"] >= start)
-            pattern |= np.uint64(live) << np.uint64(stream)
+    for stream in range(windows.streams.size):
+        pattern |= np.uint64(windows.ends[entry, stream] >= start) << np.uint64(stream)
     return pattern
 
 
@@ -320,6 +343,8 @@ def _link(windows, entry, stream, newer, older):
     """Let two tuples of a key follow on each other, or one be the first or the last."""
     if newer == NONE:
         windows.heads[entry, stream] = older
+        end = windows.tuples[at(windows, stream, older)]["end"]
+        windows.ends[entry, stream] = end if older != NONE else FIRST_MOMENT
     else:
         windows.tuples[at(windows, stream, newer)]["older"] = older
     if older != NONE:

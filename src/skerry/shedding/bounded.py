@@ -1,6 +1,5 @@
 """The complete join of several streams, each window within a budget."""
 
-import io
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -11,9 +10,10 @@ from skerry.errors import KernelError, LimitError
 from skerry.kernels.books import COMMON, LIMIT, LOGGED, PAGES, REFUSING, empty_books, sample_hashes
 from skerry.kernels.bounded import BOOKS, LOG, POLICY, WINDOWS, join, sweep
 from skerry.kernels.snjoin import Tuples, checked
-from skerry.kernels.windows import empty_windows, roomier, rows_held, with_scratch
+from skerry.kernels.windows import completed, empty_windows, roomier, rows_held, stripped
 from skerry.model.time import Micros
 from skerry.shedding.losses import Ledger, SpanLoss
+from skerry.shedding.packing import packed, unpacked
 from skerry.shedding.policies import POLICIES, make_policy
 
 __all__ = ["POLICIES", "Balance", "BoundedJoin"]
@@ -121,22 +121,25 @@ class BoundedJoin:
         return self._ledger.closed(before, float(self._books.marks[LIMIT] / 2**53))
 
     def saved(self) -> bytes:
-        """All there is to know, to go on elsewhere as if nothing had happened."""
+        """All there is to know, to go on elsewhere as if nothing had happened; room that is not in use is left out."""
         self._read_books()
-        blob, ledger = io.BytesIO(), np.frombuffer(self._ledger.saved(), np.uint8)
-        arrays = _arrays(self._windows._replace(chosen=np.empty(0, np.int64)), "windows")
-        arrays |= _arrays(self._policy, "policy") | _arrays(self._books, "books")
-        np.savez(blob, allow_pickle=False, ledger=ledger, keep=np.array(self.keep), **arrays)
-        return blob.getvalue()
+        ledger = np.frombuffer(self._ledger.saved(), np.uint8)
+        return packed({**self._parts(), "ledger": ledger, "keep": np.array([self.keep])})
 
     def restored(self, blob: bytes) -> None:
         """Take over what was saved."""
-        with np.load(io.BytesIO(blob), allow_pickle=False) as arrays:
-            self._windows = with_scratch(_rebuilt(self._windows, arrays, "windows"))
-            self._policy = _rebuilt(self._policy, arrays, "policy")
-            self._books = _rebuilt(self._books, arrays, "books")
-            self._ledger.restore(arrays["ledger"].tobytes())
-            self.keep = float(arrays["keep"])
+        kinds = {name: array.dtype for name, array in self._parts().items()}
+        arrays = unpacked(blob, {**kinds, "ledger": np.dtype(np.uint8), "keep": np.dtype(np.float64)})
+        self._windows = completed(_rebuilt(self._windows, arrays, "windows"))
+        self._policy = _rebuilt(self._policy, arrays, "policy")
+        self._books = _rebuilt(self._books, arrays, "books")
+        self._ledger.restore(arrays["ledger"].tobytes())
+        self.keep = float(arrays["keep"][0])
+
+    def _parts(self) -> dict[str, npt.NDArray[Any]]:
+        """All arrays by name, but for those that follow from others."""
+        records = {"windows": stripped(self._windows), "policy": self._policy, "books": self._books}
+        return {where: array for name, record in records.items() for where, array in _arrays(record, name).items()}
 
     def _begun(self, tuples: Tuples) -> Tuples:
         """The tuples as kernels take them; what is to be refused of them is settled."""
@@ -159,6 +162,7 @@ class BoundedJoin:
         if reason == WINDOWS:
             self._windows = roomier(before)
         if reason in (WINDOWS, POLICY):
+            self._read_books()  # what is counted there goes by the policy's numbers, and these may change
             self._policy = self._policy.grown(before, self._windows)
             self._widen_pages()
         if reason in (BOOKS, LOG):
@@ -169,7 +173,8 @@ class BoundedJoin:
     def _widen_pages(self) -> None:
         pages = self._books.pages
         more = 1 + len(self._windows.streams) + self._policy.label_count - pages.shape[1]
-        self._books = self._books._replace(pages=np.pad(pages, ((0, 0), (0, more))))
+        if more > 0:
+            self._books = self._books._replace(pages=np.pad(pages, ((0, 0), (0, more))))
 
     def _lengthen_log(self) -> None:
         spans, sums = self._books.log_spans, self._books.log_sums

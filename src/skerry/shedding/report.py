@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from skerry.model.types import TIMESTAMP
-from skerry.shedding.estimate import Sampled, estimated
+from skerry.shedding.estimate import Sampled, estimated, unlikeness
 from skerry.shedding.losses import SpanLoss
 
 __all__ = ["LOSSES", "told"]
@@ -40,6 +40,7 @@ def told(losses: Iterable[SpanLoss], streams: Sequence[str], policy: str) -> pa.
 
 
 def _rows(loss: SpanLoss, streams: Sequence[str]) -> list[dict[str, Any]]:
+    unlike = unlikeness(loss.sample_answers - loss.lost.total, loss.answers, loss.lost.rate)
     common = {
         "window_start": loss.start,
         "window_end": loss.end,
@@ -53,21 +54,21 @@ def _rows(loss: SpanLoss, streams: Sequence[str]) -> list[dict[str, Any]]:
             "received": stream.received,
             "shed": sum(stream.shed.values()),
             "shed_by": [{"pattern": pattern, "shed": shed} for pattern, shed in sorted(stream.shed.items())],
-            **_lost(stream.lost),
+            **_lost(stream.lost, unlike),
         }
         for name, stream in zip(streams, loss.streams, strict=True)
     ]
     whole = {
         "received": sum(part["received"] for part in parts),
         "shed": sum(part["shed"] for part in parts),
-        **_lost(loss.lost),
+        **_lost(loss.lost, unlike),
     }
     return [{**common, **part} for part in [*parts, whole]]
 
 
-def _lost(sampled: Sampled) -> dict[str, float | None]:
+def _lost(sampled: Sampled, unlike: float) -> dict[str, float | None]:
     """Without a sample nothing is known of what was lost."""
     if sampled.rate <= 0:
         return {"sample_lost": None}
-    estimate = estimated(sampled)
+    estimate = estimated(sampled, unlike=unlike)
     return {"lost": estimate.total, "lost_low": estimate.low, "lost_high": estimate.high, "sample_lost": sampled.total}

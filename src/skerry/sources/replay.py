@@ -9,21 +9,23 @@ a position is plain JSON. Spark logs it ahead of each batch; what a batch reads 
 positions around it, so a batch that runs again reads the same.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from heapq import heapify, heappop, heapreplace
 from typing import Any
 
-from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
-from skerry.sources.pace import next_share
+from skerry.model.time import END_OF_TIME, MICROS, START_OF_TIME, Micros
+from skerry.sources.pace import Pace, next_pace, noted
 from skerry.sources.source import Connector, Lane, Split
 
 __all__ = ["Position", "Replay"]
 
 Position = dict[str, Any]
-"""``{"step": n, "done": bool, "until": {source: moment}, "lanes": {source: lanes}, "lag": micros, "shares": {view:
-share}, "version": n}``, the lanes of a source as ``{"passed": k, "open": {lane index: [unit, cut]}}``. The lag is how
-long readings had waited when the step began, the shares say how much of it is taken in, the version is that of the
-registry."""
+"""``{"step": n, "done": bool, "until": {source: moment}, "lanes": {source: lanes}, "lag": micros, "span": micros,
+"shares": {view: share}, "blameless": [view], "paces": {view: pace}, "version": n}``, the lanes of a source as
+``{"passed": k, "open": {lane index: [unit, cut]}}``. The lag is how long readings had waited when the step began, the
+span in how much time those of the step came; the shares say how much of it is taken in, and the paces how that was
+settled (``sources.pace``). The version is that of the registry."""
 
 
 class _Cursor:
@@ -55,7 +57,8 @@ class Replay:
     """Plan steps of about ``step_rows`` readings over a set of connectors.
 
     ``most_lags`` names the views that would rather miss readings than lag by more. ``next_version`` gives the version
-    of the registry that a step sees, from that of the step before; the first is that of 0.
+    of the registry that a step sees, from that of the step before; the first is that of 0. ``clock`` tells the time in
+    seconds: a step takes from when it is planned until the next one is asked for.
     """
 
     def __init__(
@@ -64,22 +67,26 @@ class Replay:
         step_rows: int,
         most_lags: Mapping[str, Micros] | None = None,
         next_version: Callable[[int], int] = int,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._most_lags, self._next_version = most_lags or {}, next_version
         self._connectors = {connector.definition.name: connector for connector in connectors}
         self._lanes = {name: list(connector.lanes()) for name, connector in self._connectors.items()}
         self._step_rows = step_rows
         self._resumed = False
+        self._clock = clock
+        self._planned: tuple[int, float] | None = None
+        self._load: tuple[int, float] | None = None
 
     def start(self) -> Position:
         """The position before the first reading."""
         lanes = {name: {"passed": 0, "open": {}} for name in self._lanes}
-        shares = dict.fromkeys(self._most_lags, 1.0)
-        start = {"step": 0, "done": False, "until": {}, "lanes": lanes, "lag": 0, "shares": shares}
-        return {**start, "version": 0}
+        start = {"step": 0, "done": False, "until": {}, "lanes": lanes, "lag": 0, "span": 0, "version": 0}
+        return {**start, **_told(dict.fromkeys(self._most_lags, Pace()))}
 
     def next(self, position: Position) -> Position:
         """The position one step on, or the same one if there is nothing new."""
+        paces = self._paces(position)
         cursors = {name: self._cursors(name, position["lanes"][name]) for name in self._lanes}
         everyone = [cursor for lanes in cursors.values() for cursor in lanes]
         self._resume(everyone)
@@ -94,15 +101,16 @@ class Replay:
         if lanes == position["lanes"] and done == position["done"]:
             return position
         lag = self._lag(position["until"], come)
-        shares = {view: next_share(position["shares"][view], lag, most_us) for view, most_us in self._most_lags.items()}
+        self._planned = position["step"] + 1, self._clock()
         return {
             "step": position["step"] + 1,
             "done": done,
             "until": until,
             "lanes": lanes,
             "lag": lag,
-            "shares": shares,
+            **_told({view: next_pace(paces[view], lag, most_us) for view, most_us in self._most_lags.items()}),
             "version": self._next_version(position["version"]),
+            "span": self._waited(position["until"], until),
         }
 
     def splits(self, start: Position, end: Position) -> list[Split]:
@@ -133,11 +141,26 @@ class Replay:
         ends = [lane.last(lane.count() - 1) if lane.count() else START_OF_TIME for lane in live]
         return min(ends, default=END_OF_TIME)
 
+    def _paces(self, position: Position) -> dict[str, Pace]:
+        """The paces of a step, with what its load tells once it has been worked on; that of the first tells little."""
+        step, paces = position["step"], {view: Pace(*position["paces"][view]) for view in self._most_lags}
+        if self._planned and self._planned[0] == step and step > 1 and position["span"]:
+            took = self._clock() - self._planned[1]
+            self._load = step, took * MICROS["SECOND"] / position["span"]
+        self._planned = None
+        if self._load is None or self._load[0] != step:
+            return paces
+        return {view: noted(pace, self._load[1]) for view, pace in paces.items()}
+
     def _lag(self, until: Mapping[str, Micros], come: Micros) -> Micros:
         """How long readings of live sources have been there that the steps before have not read."""
-        live = [name for name, connector in self._connectors.items() if connector.live and name in until]
-        waited = [(come - until[name]) / min(lane.speed for lane in self._lanes[name]) for name in live]
-        return Micros(round(max([0.0, *waited])))
+        return self._waited(until, dict.fromkeys(until, come))
+
+    def _waited(self, since: Mapping[str, Micros], until: Mapping[str, Micros]) -> Micros:
+        """In how much time the readings of live sources came that lie between two moments of each."""
+        live = [name for name, connector in self._connectors.items() if connector.live and name in since]
+        spans = [(until[name] - since[name]) / min(lane.speed for lane in self._lanes[name]) for name in live]
+        return Micros(round(max([0.0, *spans])))
 
     def _cursors(self, name: str, record: Mapping[str, Any], since: int | None = None) -> list[_Cursor]:
         """The lanes from ``since`` on; a lane the record has passed stands at its end."""
@@ -177,6 +200,13 @@ class Replay:
             else:
                 heappop(ahead)
         return END_OF_TIME if not self._any_live() else moment
+
+
+def _told(paces: Mapping[str, Pace]) -> Position:
+    """Paces as a position has them: shares for those who work on the step, the rest for who plans the next."""
+    shares = {view: pace.share for view, pace in paces.items()}
+    blameless = [view for view, pace in paces.items() if pace.blameless]
+    return {"shares": shares, "blameless": blameless, "paces": {view: list(pace) for view, pace in paces.items()}}
 
 
 def _between(source: str, start: _Cursor, end: _Cursor, horizon: Micros | None) -> Split | None:

@@ -68,7 +68,7 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: Position, end: Position) -> Sequence[InputPartition]:
         if start == end:
             return []
-        told = {name: end[name] for name in ("done", "lag", "shares", "version")}
+        told = {name: end[name] for name in ("done", "lag", "shares", "blameless", "version")}
         shares = _shared_out(self._replay().splits(start, end), self._tasks)
         return [_Share(task, splits, told) for task, splits in enumerate(shares)]
 
@@ -80,7 +80,8 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         router.register(partition.end["version"])
         for split in partition.splits:
             router.take(split)
-        router.pace(partition.end["lag"], partition.end["shares"] if partition.task == 0 else {})
+        if partition.task == 0:
+            router.pace(partition.end["lag"], partition.end["shares"], partition.end["blameless"])
         yield to_batch(router.envelopes(done=partition.end["done"]))
 
     def _replay(self) -> Replay:

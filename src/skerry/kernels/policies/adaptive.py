@@ -28,13 +28,16 @@ _AGES = (0.0, 0.0625, 0.25, 0.5)
 _STAGES = len(_AGES)
 _KNOWN = 4.0
 """How many tuples of a key a stream must have had for the key to be known there."""
+_KEY_PRIOR = 2.0
+"""How many tuples of a key a stream must have had for them to count as much as what is usual of the key elsewhere."""
 _RECENT = 1024.0
 """When a key has had so many tuples, what was learned of it counts half from then on."""
 _EXPERIENCE = 256.0
 """When so many tuples have left a situation, what was learned of it counts half from then on."""
 _PRIOR = 2.0
 """How many tuples must have left a situation for it to be believed as much as what is usual in its stream."""
-_FEW = 64
+_FEW, _MANY = 64, 8192
+"""How many situations there is room for at first, and at the most; those of later ones are thought of as broken."""
 
 
 class Adaptive(NamedTuple):
@@ -136,11 +139,12 @@ class Adaptive(NamedTuple):
     def classify(self, windows, entry, key, stream, pattern):
         """The class of the key if it is known, else the first age of a situation, a new one if need be."""
         of_key = entry * windows.streams.size + stream
-        if entry != NONE and self.key_sums[of_key, _TUPLES] >= _KNOWN - 1.0:
+        if entry != NONE and (self.key_sums[of_key, _TUPLES] >= _KNOWN - 1.0 or _is_known(self, windows, entry)):
             return -of_key
         if entry != NONE and self.broken[entry]:
             return (2 * stream + _BROKEN) * _STAGES
-        return _situation(self, stream, pattern, pattern) * _STAGES
+        situation = _situation(self, stream, pattern, pattern)
+        return (situation if situation != NONE else 2 * stream + _BROKEN) * _STAGES
 
     def worth(self, windows, entry, kind):
         """All its answers a tuple: those that an arrival completes are its own."""
@@ -185,10 +189,11 @@ class Adaptive(NamedTuple):
             for each in range(entry * streams, (entry + 1) * streams):
                 self.keys.classes[each]["tie"] = self.marks[_KEYS]
         self.marks[_NOW] = max(self.marks[_NOW], start)
-        of_key = entry * streams + stream
+        of_key, known = entry * streams + stream, _is_known(self, windows, entry)
         _count(self.key_sums, of_key)
-        if self.key_sums[of_key, _TUPLES] == _KNOWN:
-            _know(self, windows, stream, entry, of_key)
+        if not known and self.key_sums[of_key, _TUPLES] >= _KNOWN:
+            for each in range(streams):
+                _know(self, windows, each, entry, entry * streams + each)
         if kind < 0:
             _judge_key(self, windows, stream, here, of_key)
             append(self.keys, windows, stream, number, of_key)
@@ -224,8 +229,9 @@ class Adaptive(NamedTuple):
         return stream if kind < 0 else self.keys.sizes.size + kind // _STAGES
 
     def crowded(self):
-        """Whether there is no room for the situations that an arrival may lead to, one a stream."""
-        return self.marks[_SITUATIONS] + self.usual.shape[0] + 1 >= self.sums.shape[0]
+        """Whether there is no room for the situations that an arrival may lead to, one a stream, but may be."""
+        full = self.marks[_SITUATIONS] + self.usual.shape[0] + 1 >= self.sums.shape[0]
+        return full and self.sums.shape[0] < _MANY
 
 
 @inner_kernel
@@ -258,9 +264,23 @@ def _lifetime(windows, here):
 
 @inner_kernel
 def _judge_key(policy, windows, stream, here, of_key):
-    """Give a key the priority that it has by now."""
-    rate = _mean(policy.key_sums, of_key, False) / _lifetime(windows, here)
-    prioritise(policy.keys, windows, stream, of_key, rate)
+    """Give a key the priority that it has by now; where a stream has had few tuples of it, as it does elsewhere."""
+    streams, sums, answers, tuples = windows.streams.size, policy.key_sums, 0.0, 0.0
+    for each in range(of_key - stream, of_key - stream + streams):
+        answers += sums[each, _LATER]
+        tuples += sums[each, _TUPLES]
+    usual = answers / max(tuples, 1.0)
+    mean = (sums[of_key, _LATER] + _KEY_PRIOR * usual) / (sums[of_key, _TUPLES] + _KEY_PRIOR)
+    prioritise(policy.keys, windows, stream, of_key, mean / _lifetime(windows, here))
+
+
+@inner_kernel
+def _is_known(policy, windows, entry):
+    """Whether a key has come often enough in some stream to be known in all."""
+    streams, known = windows.streams.size, False
+    for of_key in range(entry * streams, (entry + 1) * streams):
+        known |= policy.key_sums[of_key, _TUPLES] >= _KNOWN
+    return known
 
 
 @inner_kernel
@@ -355,6 +375,7 @@ def _know(policy, windows, stream, entry, of_key):
         slot = windows.tuples[at(windows, stream, number)]
         if slot["kind"] > 0:
             if slot["fate"] & GHOST == 0:
+                _judge_key(policy, windows, stream, at(windows, stream, number), of_key)
                 _end(policy, windows, stream, number, np.int64(slot["kind"]), NONE)
                 append(policy.keys, windows, stream, number, of_key)
             slot["kind"] = -of_key
@@ -392,7 +413,7 @@ def _break(policy, windows, entry):
 def _situation(policy, stream, before, now):
     """The situation of a tuple whose key was in some streams before it, and is in some now.
 
-    It is a new one if need be; none if there is no room, which there always is for that of an arrival.
+    It is a new one if need be; none if there is no room for one.
     """
     place = _place(policy.places, policy.patterns, policy.owners, stream, before, now)
     if policy.places[place] == NONE and policy.marks[_SITUATIONS] + 1 < policy.sums.shape[0]:

@@ -1,0 +1,103 @@
+"""Classes of tuples in order of priority, a row a stream, and which of them have tuples, a bit each.
+
+A priority changes a little at a time, so a class hardly ever passes another; and the lowest class that has tuples is
+the lowest bit of a word.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from skerry.kernels._reference import inlined_kernel, inner_kernel
+from skerry.kernels.bits import lowest_bit
+
+__all__ = ["Ranks", "empty_ranks", "fill", "lowest", "move", "ranked", "wider"]
+
+_BITS = 64
+
+
+class Ranks(NamedTuple):
+    """The classes of each stream, the lowest first; a class knows its rank."""
+
+    order: npt.NDArray[np.uint32]
+    filled: npt.NDArray[np.uint64]
+    """By stream and rank: whether the class there has tuples."""
+    sizes: npt.NDArray[np.int64]
+    """How many classes each stream has."""
+
+
+def empty_ranks(streams: int, room: int) -> Ranks:
+    """Ranks for as many classes, in each of so many streams."""
+    words = -(-room // _BITS)
+    return Ranks(
+        np.zeros((streams, room), np.uint32), np.zeros((streams, words), np.uint64), np.zeros(streams, np.int64)
+    )
+
+
+def wider(ranks: Ranks, room: int) -> Ranks:
+    """The same ranks with room for more."""
+    larger = empty_ranks(len(ranks.sizes), room)
+    larger.order[:, : ranks.order.shape[1]] = ranks.order
+    larger.filled[:, : ranks.filled.shape[1]] = ranks.filled
+    larger.sizes[:] = ranks.sizes
+    return larger
+
+
+def ranked(classes: npt.NDArray[np.void], count: int, streams: int) -> Ranks:
+    """The ranks of the first ``count`` classes but number 0, anew."""
+    ranks = empty_ranks(streams, len(classes))
+    for stream in range(streams):
+        mine = 1 + np.flatnonzero(classes["owner"][1:count] == stream)
+        mine = mine[np.lexsort((classes["tie"][mine], classes["priority"][mine]))]
+        ranks.order[stream, : mine.size], ranks.sizes[stream] = mine, mine.size
+        classes["rank"][mine] = np.arange(mine.size)
+        for rank in np.flatnonzero(classes["front"][mine]).tolist():
+            ranks.filled[stream, rank // _BITS] |= np.uint64(1) << np.uint64(rank % _BITS)
+    return ranks
+
+
+@inlined_kernel
+def fill(ranks, stream, rank, has_tuples):
+    """Note whether the class of a rank has tuples."""
+    word, bit = np.int64(rank) >> 6, np.uint64(1) << (np.uint64(rank) & np.uint64(_BITS - 1))
+    ranks.filled[stream, word] = ranks.filled[stream, word] | bit if has_tuples else ranks.filled[stream, word] & ~bit
+
+
+@inlined_kernel
+def lowest(ranks, stream):
+    """The lowest class of a stream that has tuples; 0 if none has."""
+    word = 0
+    while word < ranks.filled.shape[1] - 1 and ranks.filled[stream, word] == 0:
+        word += 1
+    bits = ranks.filled[stream, word]
+    return np.int64(ranks.order[stream, _BITS * word + lowest_bit(bits)]) if bits != 0 else np.int64(0)
+
+
+@inlined_kernel
+def move(ranks, classes, stream, kind):
+    """Let a class whose priority has changed pass those that it must."""
+    rank = np.int64(classes[kind]["rank"])
+    while rank > 0 and _is_less(classes, kind, ranks.order[stream, rank - 1]):
+        _swap(ranks, classes, stream, rank - 1)
+        rank -= 1
+    while rank + 1 < ranks.sizes[stream] and _is_less(classes, ranks.order[stream, rank + 1], kind):
+        _swap(ranks, classes, stream, rank)
+        rank += 1
+
+
+@inlined_kernel
+def _is_less(classes, one, other):
+    here, there = classes[one], classes[other]
+    equal = here["priority"] == there["priority"]
+    return (here["priority"] < there["priority"]) | (equal & (here["tie"] < there["tie"]))
+
+
+@inner_kernel
+def _swap(ranks, classes, stream, rank):
+    """Let the classes of a rank and of the next change places."""
+    lower, upper = ranks.order[stream, rank], ranks.order[stream, rank + 1]
+    ranks.order[stream, rank], ranks.order[stream, rank + 1] = upper, lower
+    classes[upper]["rank"], classes[lower]["rank"] = rank, rank + 1
+    fill(ranks, stream, rank, classes[upper]["front"] != 0)
+    fill(ranks, stream, rank + 1, classes[lower]["front"] != 0)
