@@ -27,7 +27,7 @@ def test_help_of_every_command_about_queries_has_an_example(command):
     assert f"Example: skerry queries {command}" in told("queries", command, "--help")
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "queries"])
+@pytest.mark.parametrize("command", [*COMMANDS, "queries", "rules"])
 def test_help_names_every_command(command):
     assert f"\n  {command} " in told("--help")
 

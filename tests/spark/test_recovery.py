@@ -30,6 +30,18 @@ CREATE MATERIALIZED VIEW bounded WITH (on_overload='shed', memory_rows='200', lo
 SELECT a.sensor AS one, b.sensor AS other, a.ts, b.ts AS later FROM SLIDING(traffic, ts, INTERVAL '1' MINUTE) AS a
 JOIN SLIDING(traffic, ts, INTERVAL '1' MINUTE) AS b ON a.segment = b.segment AND floor(a.speed) = floor(b.speed)
 WHERE a.sensor <> b.sensor;
+CREATE MATERIALIZED VIEW calmest AS
+SELECT window_start, MAX(speed) AS speed FROM TUMBLE(mean, window_start, INTERVAL '2' MINUTE) GROUP BY window_start;
+CREATE MATERIALIZED VIEW jams WITH (rules='jams.dl', output='stretch');
+"""
+RULES = """
+base traffic(segment: int, speed: float, ts: time) time ts window 20 s slide 10 s.
+output stretch mode changes.
+slow(a) :- traffic(a, v, _), v < 55.0.
+jam(a, b) :- slow(a), slow(b), b = a + 1.
+jam(a, c) :- jam(a, b), jam(b, c).
+within(a, b) :- jam(a, b), jam(c, d), c <= a, b <= d, b - a < d - c.
+stretch(a, b, t) :- jam(a, b), NOT within(a, b), traffic(a, v, t), v < 55.0.
 """
 
 
@@ -62,15 +74,19 @@ def _killed_after(process: subprocess.Popen[bytes], out: Path, batches: int) -> 
 
 def _check_killed_run(tmp_path: Path, attempts: int) -> None:
     (tmp_path / "script.sql").write_text(SCRIPT)
-    subprocess.run(_command(tmp_path, "whole"), check=True, capture_output=True, timeout=120)
+    (tmp_path / "jams.dl").write_text(RULES)
+    subprocess.run(_command(tmp_path, "whole"), check=True, capture_output=True, timeout=120, cwd=tmp_path)
     kills = 0
     for _ in range(attempts):
-        process = subprocess.Popen(_command(tmp_path, "cut"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        process = subprocess.Popen(_command(tmp_path, "cut"), cwd=tmp_path, **quiet)
         kills += _killed_after(process, tmp_path / "cut", _batches(tmp_path / "cut") + random.randint(1, 3))
-    done = subprocess.run(_command(tmp_path, "cut"), check=True, capture_output=True, text=True, timeout=120)
+    command = _command(tmp_path, "cut")
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert kills >= 2
     assert "too_late" in done.stdout
     assert "bounded_loss" in done.stdout
+    assert "jams: ticks" in done.stdout
     assert _answers(tmp_path / "cut") == _answers(tmp_path / "whole")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from skerry import __version__
-from skerry.cli import bench, demo, doctor, explain, queries, reproduce, run, verify
+from skerry.cli import bench, demo, doctor, explain, queries, reproduce, rules, run, verify
 from skerry.errors import InputError, SkerryError
 
 __all__ = ["app", "main"]
@@ -25,6 +25,7 @@ app = typer.Typer(
 for command in (demo.demo, run.run, explain.explain, verify.verify, doctor.doctor, bench.bench, reproduce.reproduce):
     app.command()(command)
 app.add_typer(queries.queries, name="queries")
+app.add_typer(rules.rules, name="rules")
 
 
 def _version(asked: bool) -> None:

@@ -4,6 +4,7 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from random import Random
 from typing import Annotated
 
 import pyarrow as pa
@@ -13,10 +14,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from skerry.catalog import Catalog, Subscription
 from skerry.cli.run import interruptible
-from skerry.cli.script import opened
 from skerry.cli.summary import told
-from skerry.database import Settings
+from skerry.database import Database, Settings
 from skerry.errors import InputError
 from skerry.fjord.pipeline import Outcome
 from skerry.model.time import Micros, show
@@ -26,6 +27,7 @@ __all__ = ["demo"]
 
 _SCRIPTS = {"traffic": Path(__file__).with_name("traffic.sql")}
 _BATCHES_SHOWN = 20
+_COMMUTERS = 1_000
 
 
 def demo(
@@ -41,7 +43,9 @@ def demo(
         raise InputError(f"unknown demo {name!r}; known are {', '.join(_SCRIPTS)}")
     console = Console()
     console.print(f"starting Spark for the {name} demo (the queries are in {_SCRIPTS[name].name}) ...", highlight=False)
-    database = opened(_SCRIPTS[name], None)
+    database = Database(Catalog.in_memory(), _SCRIPTS[name].parent)
+    database.execute(_SCRIPTS[name].read_text(encoding="utf-8"))
+    database.subscribe(_commuters(_COMMUTERS))
     board, started = _Board(), time.monotonic()
 
     def enough() -> bool:
@@ -55,8 +59,20 @@ def demo(
             stopped=lambda: stopped.is_set() or enough(),
             watch=board.watch,
         )
+    console.print()
     typer.echo(told(outcome, "spark", time.monotonic() - started, None))
     typer.echo(board.last_words())
+
+
+def _commuters(count: int) -> list[Subscription]:
+    """People who want to know when it is slow where they drive."""
+    random = Random(1)
+    found = []
+    for number in range(count):
+        first, limit = random.randint(1, 8), random.randint(10, 25)
+        where = f"segment BETWEEN {first} AND {first + random.randint(0, 2)} AND lane = {random.randint(1, 4)}"
+        found.append(Subscription(f"commuter{number}", "traffic", f"{where} AND speed < {limit}"))
+    return found
 
 
 class _Board(Sink):
@@ -64,8 +80,8 @@ class _Board(Sink):
 
     def __init__(self) -> None:
         self._road: dict[int, Mapping[str, object]] = {}
-        self._flow: Mapping[str, object] = {}
-        self._crawling: Mapping[str, object] = {}
+        self._last: dict[str, Mapping[str, object]] = {}
+        self._jams: set[tuple[int, int]] = set()
         self._total = Outcome()
         self._times: deque[tuple[float, int]] = deque(maxlen=_BATCHES_SHOWN)
 
@@ -76,8 +92,10 @@ class _Board(Sink):
         """Keep the newest answers."""
         for row in rows.to_pylist() if output == "my_road" else []:
             self._road[row["segment"]] = row
-        if output in ("flow", "crawling") and rows.num_rows:
-            setattr(self, f"_{output}", rows.slice(rows.num_rows - 1).to_pylist()[0])
+        for row in rows.to_pylist() if output == "jams" else []:
+            (self._jams.add if row["_op"] == "+" else self._jams.discard)((row["a"], row["b"]))
+        if output in ("crawling", "crawling_together", "flow") and rows.num_rows:
+            self._last[output] = rows.slice(rows.num_rows - 1).to_pylist()[0]
 
     def close(self) -> None:
         """Nothing to finish."""
@@ -112,12 +130,28 @@ class _Board(Sink):
 
     def last_words(self) -> str:
         """The newest answers of the other views."""
-        flow, slow = "no minute has passed yet", "nobody crawls"
-        if self._flow:
-            flow = f"{self._flow['vehicles']} vehicles in the minute to {self._flow['window_end']:%H:%M:%S}"
-        if self._crawling:
-            slow = f"last seen crawling: {self._crawling['sensor']} at {self._crawling['speed']:.0f} mph"
-        return f"{flow}; {slow}"
+        return "\n".join([self._flow(), self._crawling(), self._jammed(), self._told_commuters()])
+
+    def _flow(self) -> str:
+        row = self._last.get("flow")
+        return (
+            f"{row['vehicles']} vehicles in the minute to {row['window_end']:%H:%M:%S}"
+            if row
+            else "no minute has passed"
+        )
+
+    def _crawling(self) -> str:
+        row, group = self._last.get("crawling"), self._last.get("crawling_together")
+        told = f"last seen crawling: {row['sensor']} at {row['speed']:.0f} mph" if row else "nobody crawls"
+        return told + (f"; with {group['arity']} stations of segment {group['segment']} at once" if group else "")
+
+    def _jammed(self) -> str:
+        stretches = ", ".join(f"{first} to {last}" for first, last in sorted(self._jams))
+        return f"by the rules of stretches.dl, jammed segments: {stretches or 'none in a row'}"
+
+    def _told_commuters(self) -> str:
+        count = self._total.answers.get("subscriptions", 0)
+        return f"{_COMMUTERS:,} commuters have been told {count:,} times that it is slow where they drive"
 
     def _pace(self) -> str:
         (before, rows_before), (now, rows) = self._times[0], self._times[-1]

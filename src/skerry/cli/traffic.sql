@@ -11,9 +11,19 @@ WHERE segment IN (3, 4, 5) GROUP BY segment, window_start;
 
 -- Where it is slow right now, lane by lane.
 CREATE MATERIALIZED VIEW crawling AS
-SELECT sensor, lane, ts, speed FROM traffic WHERE speed < 20;
+SELECT sensor, segment, lane, ts, speed FROM traffic WHERE speed < 25;
 
 -- Vehicles a minute on the whole road, every ten seconds.
 CREATE MATERIALIZED VIEW flow AS
 SELECT window_end, SUM(flow) AS vehicles, COUNT(DISTINCT sensor) AS sensors
 FROM HOP(traffic, ts, INTERVAL '10' SECOND, INTERVAL '1' MINUTE) GROUP BY window_end;
+
+-- A join across whichever sensors agree: stations of a segment that crawl within half a minute of each other.
+CREATE MATERIALIZED VIEW crawling_together AS
+SELECT key AS segment, ts, arity
+FROM GATHER(crawling, key => segment, across => sensor, within => INTERVAL '30' SECOND, min_arity => 2) AS g;
+
+-- Rules over a view: which segments in a row are jammed.
+CREATE MATERIALIZED VIEW means AS
+SELECT segment, window_end, AVG(speed) AS speed FROM TUMBLE(traffic, ts, INTERVAL '30' SECOND) GROUP BY segment, window_end;
+CREATE MATERIALIZED VIEW jams WITH (rules='stretches.dl', output='stretch');

@@ -21,7 +21,10 @@ from skerry.kernels.mjoin import Probing, mjoin
 from skerry.kernels.order import in_order
 from skerry.kernels.outer import climb_levels, probe_tables, swept_occurrences, walk_occurrences
 from skerry.kernels.panes import pane_numbers
+from skerry.kernels.postings import Postings
+from skerry.kernels.rows import RowSet
 from skerry.kernels.snjoin import OccurrenceTable, Tuples
+from skerry.kernels.sums import exact
 from skerry.kernels.tree import Tree, climb
 
 __all__ = ["KINDS", "warm", "warming"]
@@ -110,9 +113,25 @@ def _warm_rivals() -> None:
     swept_occurrences(chains, 50)
 
 
+def _warm_rules() -> None:
+    """Those behind rules; their tables have to grow."""
+    keys = np.arange(200).reshape(100, 2)
+    rows, postings = RowSet(2), Postings(np.zeros(1, np.int64))
+    fresh = rows.insert(keys, np.zeros(100, np.int64)).fresh
+    postings.link(rows.cells, fresh)
+    found = postings.seek(keys[:, :1].copy())
+    postings.gather(found, rows.states, 1)
+    postings.gather_some(found, rows.states, 1, 1)
+    rows.find(keys)
+    postings.unlink(np.zeros(1, np.int64))
+    rows.remove(np.zeros(1, np.int64))
+    exact("+", keys[:, 0].copy(), keys[:, 1].copy())
+
+
 KINDS: Mapping[str, Callable[[], None]] = {
     "folds": _warm_folds,
     "gather": _warm_gather,
     "snjoin": _warm_snjoin,
     "rivals": _warm_rivals,
+    "rules": _warm_rules,
 }

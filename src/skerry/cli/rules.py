@@ -1,0 +1,133 @@
+"""``skerry rules``: rule programs over files of facts."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from skerry.deduce.builtins import Builtins, allowed_modules
+from skerry.deduce.change import Tick
+from skerry.deduce.checks import check as checked_program
+from skerry.deduce.describe import describe
+from skerry.deduce.engine import Engine
+from skerry.deduce.facts import Facts, Outputs, read_facts, write_answers
+from skerry.deduce.magic import asked, fits, relevant
+from skerry.deduce.program import Checked
+from skerry.deduce.why import Why
+from skerry.errors import InputError, OptionError
+from skerry.lang.rules import read
+from skerry.lang.rules.question import read_question
+
+__all__ = ["rules"]
+
+rules = typer.Typer(help="Rule programs: check them, run them over facts, ask why.", no_args_is_help=True)
+
+_Program = Annotated[Path, typer.Argument(metavar="PROG.dl", help="A rule program.")]
+_Facts = Annotated[Path, typer.Option(help="Folder with p.csv or p.facts for each base predicate p.")]
+_Project = Annotated[Path, typer.Option(help="Project folder, whose skerry.toml names the modules of built-ins.")]
+_HERE = Path()
+
+
+@rules.command()
+def check(program: _Program) -> None:
+    """Say how a program is kept true: classes, strata, stages, types; or what is wrong with it.
+
+    Example: skerry rules check uncovered.dl
+    """
+    typer.echo(describe(_checked(program)))
+
+
+@rules.command()
+def run(
+    program: _Program,
+    facts: _Facts,
+    out: Annotated[Path, typer.Option(help="Folder for the answers, p.csv for each output p.")] = Path("out"),
+    runtime: Annotated[str, typer.Option(help="fjord (in this process) or spark.")] = "fjord",
+    query: Annotated[str | None, typer.Option(help="Only what fits this, as in path(1, x).")] = None,
+    project: _Project = _HERE,
+) -> None:
+    """Derive what follows from facts, tick by tick, and write the outputs.
+
+    Example: skerry rules run reachability.dl --facts facts --out answers
+    """
+    if runtime != "fjord":
+        raise OptionError(f"unknown runtime {runtime!r}; known are fjord")
+    checked = _checked(program)
+    found = read_facts(facts, checked)
+    if query is not None:
+        _answer(checked, found, query, project, out)
+        return
+    outputs = Outputs(checked, found.unit)
+    with _engine(checked, found, project) as engine:
+        for tick in _shown(found.ticks):
+            outputs.add(tick.now, engine.tick(tick.now, tick.inserts, tick.deletes))
+    for predicate, count in outputs.write(out).items():
+        _tell(predicate, count, out)
+
+
+@rules.command()
+def why(
+    program: _Program,
+    fact: Annotated[str, typer.Argument(metavar="TUPLE", help="What to explain, as in uncov(3,7).")],
+    facts: _Facts,
+    project: _Project = _HERE,
+) -> None:
+    """Print the proof of a tuple; or of one that does not hold, where each rule fails.
+
+    Example: skerry rules why uncovered.dl --facts facts "uncov(3,7)"
+    """
+    checked = _checked(program)
+    found = read_facts(facts, checked)
+    question = read_question(fact, checked, found.unit)
+    narrowed = relevant(checked, question.predicate)
+    with _builtins(narrowed, project) as builtins:
+        engine = Engine(narrowed, builtins, found.unit)
+        for tick in _shown(found.only(narrowed.predicates).ticks):
+            engine.tick(tick.now, tick.inserts, tick.deletes)
+        typer.echo(Why(narrowed, engine.rows, builtins, found.unit).explained(question))
+
+
+def _answer(checked: Checked, facts: Facts, query: str, project: Path, out: Path) -> None:
+    """Write what fits a question at the end, deriving no more than it needs."""
+    question = read_question(query, checked, facts.unit)
+    narrowed = asked(checked, question)
+    with _engine(narrowed.checked, facts, project) as engine:
+        for tick in _shown(facts.only(narrowed.checked.predicates).ticks):
+            engine.tick(tick.now, tick.inserts, tick.deletes)
+        rows = [row for row in engine.rows(narrowed.predicate) if fits(row, question)]
+    write_answers(out, checked, question.predicate, rows, facts.unit)
+    _tell(question.predicate, len(rows), out)
+
+
+def _tell(predicate: str, count: int, out: Path) -> None:
+    typer.echo(f"{predicate}: {count:,} row{'' if count == 1 else 's'} in {out / predicate}.csv")
+
+
+def _checked(program: Path) -> Checked:
+    try:
+        text = program.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"there is no program {str(program)!r}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the program {str(program)!r}: {error}") from None
+    return checked_program(read(text))
+
+
+def _builtins(checked: Checked, project: Path) -> Builtins:
+    return Builtins(checked.program.functions, allowed_modules(project), project)
+
+
+@contextmanager
+def _engine(checked: Checked, facts: Facts, project: Path) -> Iterator[Engine]:
+    with _builtins(checked, project) as builtins:
+        yield Engine(checked, builtins, facts.unit)
+
+
+def _shown(ticks: Iterable[Tick]) -> Iterable[Tick]:
+    """Ticks with a bar on a terminal."""
+    console = Console(stderr=True)
+    return track(list(ticks), "deriving", console=console, transient=True, disable=not console.is_terminal)

@@ -1,0 +1,152 @@
+"""A rule made ready to run: from given rows through its steps to the rows of its head."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from skerry.deduce.engine.cells import Bools, Int64s, both, distinct
+from skerry.deduce.engine.frames import BELOW, ORIGIN, RANK, Frame, Setting, Step
+from skerry.deduce.engine.steps import Match, Unpack
+from skerry.deduce.engine.terms import Evaluation, Types
+from skerry.deduce.program import Rule, Type
+from skerry.errors import RuleLimit
+from skerry.kernels.postings import Found
+from skerry.model.term import Term, Variable
+
+__all__ = ["Plan"]
+
+_FEW = 8
+"""How many rows of a list are looked at first, where one may do."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Steps in an order in which each finds what it needs."""
+
+    rule: Rule
+    setting: Setting
+    evaluation: Evaluation
+    unpack: Unpack
+    steps: tuple[Step, ...]
+    head: tuple[tuple[Term, Type], ...]
+    """Terms to be worked out at the end, and the types of their columns."""
+    known: Types
+    every: bool = False
+    """Whether every binding counts, not only what it gives."""
+    piece: int = 1 << 20
+    """How many bindings are made at once."""
+
+    def bindings(
+        self, rows: Int64s, want: int, beside: dict[str, Int64s], done: Bools | None = None
+    ) -> Iterator[Frame]:
+        """Bindings for which all steps succeed, in pieces; relations are looked at in the states wanted.
+
+        With ``done``, one binding for each row given is enough: who takes the bindings notes there which rows have
+        one, and lists are followed a little at a time.
+        """
+        frame = self.unpack.frame(rows, beside)
+        if frame.count and not self._is_vain():
+            try:
+                for start in range(0, frame.count, self.piece):
+                    yield from self._go(0, frame.slice(start, min(start + self.piece, frame.count)), want, done)
+            except RuleLimit as limit:
+                message, fix, rule, code = limit.args
+                raise RuleLimit(message, fix, rule or self.rule.number, code) from None
+
+    def heads(self, rows: Int64s, want: int, beside: dict[str, Int64s]) -> Iterator[tuple[Int64s, Int64s | None]]:
+        """The rows of the head, in pieces, with the greatest rank of their inputs if it is asked for."""
+        for frame in self.bindings(rows, want, beside):
+            cells, valid = self.row(frame)
+            ranks = frame.columns.get(RANK)
+            if valid is not None:
+                cells, ranks = cells[valid], None if ranks is None else ranks[valid]
+            if len(cells):
+                yield cells, ranks
+
+    def row(self, frame: Frame) -> tuple[Int64s, Bools | None]:
+        """The head's cells for each binding, and where they fit their columns."""
+        cells = np.empty((frame.count, len(self.head)), np.int64)
+        valid: Bools | None = None
+        for place, (term, type_) in enumerate(self.head):
+            if isinstance(term, Variable) and self.known[term.name] is type_:
+                cells[:, place] = frame.columns[term.name]
+            else:
+                vector = self.evaluation.vector(term, frame, self.known)
+                stored = self.setting.cells.stored(vector, type_)
+                cells[:, place], valid = stored.cells, both(valid, stored.valid)
+        return cells, valid
+
+    def _is_vain(self) -> bool:
+        """Whether all rows of a relation have changed of which only others count."""
+        return any(isinstance(step, Match) and step.unchanged and not step.relation.kept for step in self.steps)
+
+    def _go(self, first: int, frame: Frame, want: int, done: Bools | None) -> Iterator[Frame]:
+        for place in range(first, len(self.steps)):
+            step = self.steps[place]
+            if isinstance(step, Match):
+                found = step.seek(frame)
+                total = int(found.counts.sum())
+                if total > self.piece and not self.every:
+                    frame, found = _different(frame, step, found)
+                    total = int(found.counts.sum())
+                if total > (self.piece if done is None else frame.count * _FEW):
+                    pieces = self._pieces if done is None else partial(self._little, done)
+                    for piece in pieces(step, frame, found, want):
+                        yield from self._go(place + 1, piece, want, done)
+                    return
+                frame = step.gather(frame, found, want)
+            else:
+                frame = step.run(frame, want)
+            if not frame.count:
+                return
+        self.setting.check(self.rule)
+        yield frame
+
+    def _pieces(self, step: Match, frame: Frame, found: Found, want: int) -> Iterator[Frame]:
+        for start, stop in _cuts(found.counts, self.piece):
+            self.setting.check(self.rule)
+            part = Found(found.heads[start:stop], found.counts[start:stop])
+            piece = step.gather(frame.slice(start, stop), part, want)
+            if piece.count:
+                yield piece
+
+    def _little(self, done: Bools, step: Match, frame: Frame, found: Found, want: int) -> Iterator[Frame]:
+        """Follow each list a few rows at a time, until its row is done."""
+        most = _FEW
+        while frame.count:
+            for start, stop in _cuts(np.minimum(found.counts, most), self.piece):
+                self.setting.check(self.rule)
+                part = Found(found.heads[start:stop], found.counts[start:stop])
+                piece, rest = step.gather_some(frame.slice(start, stop), part, want, most)
+                found.heads[start:stop], found.counts[start:stop] = rest
+                if piece.count:
+                    yield piece
+            open_ = np.flatnonzero((found.counts > 0) & ~done[frame.columns[ORIGIN]])
+            frame = frame.take(open_, tuple(frame.columns))
+            found = Found(found.heads[open_], found.counts[open_])
+            most = min(most * _FEW, self.piece)
+
+
+def _different(frame: Frame, step: Match, found: Found) -> tuple[Frame, Found]:
+    """One binding of those that differ only in what is not needed any more, before they are multiplied."""
+    names = [name for name in frame.columns if (name in step.keep or name in step.reads) and name not in (RANK, BELOW)]
+    firsts = distinct([frame.columns[name] for name in names])[0] if names else np.zeros(1, np.int64)
+    if firsts.size == frame.count:
+        return frame, found
+    return frame.take(firsts, tuple(frame.columns)), Found(found.heads[firsts], found.counts[firsts])
+
+
+def _cuts(counts: Int64s, piece: int) -> Sequence[tuple[int, int]]:
+    """Where to cut, so that a piece is not much larger than it should be.
+
+    >>> _cuts(np.array([9, 5, 9]), 9)
+    [(0, 1), (1, 3)]
+    """
+    ends = np.cumsum(counts)
+    marks = np.arange(0, int(ends[-1]) + piece, piece)
+    places = np.unique(np.append(np.searchsorted(ends, marks, side="left"), counts.size))
+    places = np.unique(np.append(np.minimum(places + 1, counts.size), 0))
+    return [(int(start), int(stop)) for start, stop in itertools.pairwise(places)]

@@ -1,0 +1,77 @@
+"""Which way to go through a rule's body: for each change a plan, and one from the head back."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import cast
+
+from skerry.deduce.engine.draft import Draft, Scope
+from skerry.deduce.engine.equations import terms_of
+from skerry.deduce.engine.frames import Setting
+from skerry.deduce.engine.plan import Plan
+from skerry.deduce.engine.terms import Evaluation, type_of
+from skerry.deduce.program import Atom, Predicate, Rule, Subgoal, Type
+from skerry.model.term import Term
+
+__all__ = ["Planner"]
+
+
+class Planner:
+    """Makes the plans of one rule.
+
+    ``ranked`` names the predicates that are settled together with its head, ``own`` those of its component.
+    """
+
+    def __init__(
+        self,
+        setting: Setting,
+        predicates: Mapping[str, Predicate],
+        rule: Rule,
+        ranked: Collection[str],
+        own: Collection[str],
+    ) -> None:
+        self.rule, self._setting, self._own = rule, setting, own
+        written = Scope(rule, setting, Evaluation(setting), predicates, ranked, {})
+        draft = Draft(written, written=True)
+        draft.go(rule.body)
+        self._scope = replace(written, natural=dict(draft.known), solutions=draft.solutions)
+
+    def forward(self, delta: int | None, head: Iterable[tuple[Term, Type]]) -> Plan:
+        """From rows of one subgoal, or from nothing, to the head.
+
+        Where several subgoals have changed, that of the last is the one to find a derivation: in relations after it
+        only what has not changed is looked at. (Not so for predicates that are still being settled.)
+        """
+        draft = Draft(self._scope)
+        if delta is not None:
+            atom = cast(Atom, self.rule.body[delta])
+            draft.given(terms_of(atom), self.types(atom.predicate), stored=False)
+            if atom.predicate not in self._own:
+                draft.unchanged = [each for each in self.rule.body[delta + 1 :] if self._is_outside(each)]
+        draft.go(subgoal for place, subgoal in enumerate(self.rule.body) if place != delta)
+        return draft.plan(tuple(head))
+
+    def backward(
+        self, given: Iterable[tuple[Term, Type]], head: Iterable[tuple[Term, Type]] = (), every: bool = False
+    ) -> Plan:
+        """From rows of the head, or some of its columns, to bindings that derive them: one of each, or every one."""
+        draft = Draft(self._scope)
+        columns = tuple(given)
+        draft.given([term for term, _ in columns], [type_ for _, type_ in columns], stored=True)
+        draft.go(self.rule.body)
+        return draft.plan(tuple(head), every=every)
+
+    def _is_outside(self, subgoal: Subgoal) -> bool:
+        return isinstance(subgoal, Atom) and not subgoal.negated and subgoal.predicate not in self._own
+
+    def types(self, predicate: str) -> tuple[Type, ...]:
+        """The types of a predicate's columns."""
+        return self._scope.types(predicate)
+
+    def type_of(self, term: Term) -> Type:
+        """The type that a term has, with the variables of the body."""
+        return type_of(self._setting, term, self._scope.natural)
+
+    def sizes(self) -> tuple[int, ...]:
+        """About how large the relations of the body are: when this changes, other plans may be better."""
+        atoms = (subgoal for subgoal in self.rule.body if isinstance(subgoal, Atom) and not subgoal.negated)
+        return tuple(self._setting.relations[atom.predicate].size.bit_length() // 3 for atom in atoms)

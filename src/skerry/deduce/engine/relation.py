@@ -1,0 +1,161 @@
+"""The rows of one predicate, and what has become of them within a tick."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from skerry.deduce.engine.cells import Bools, Int64s
+from skerry.kernels.postings import Postings
+from skerry.kernels.rows import NEW, OLD, RowSet
+
+__all__ = ["KEPT", "NEW", "OLD", "Relation"]
+
+Int8s = npt.NDArray[np.int8]
+
+_NO_ROWS = np.empty(0, np.int64)
+KEPT = OLD | NEW
+"""There before the tick, and still."""
+_TOUCHED = 4
+"""A row that was made to leave in this tick, though it may be back."""
+
+
+class Relation:
+    """Rows of cells that come and go. What a tick did can be taken back until ``commit``.
+
+    >>> edge = Relation("edge", 2)
+    >>> edge.insert(np.array([[1, 2], [2, 3]])).tolist()
+    [0, 1]
+    >>> edge.commit()
+    >>> edge.suspend(np.array([0]))
+    >>> edge.added().tolist(), edge.deleted().tolist(), edge.size
+    ([], [0], 1)
+    >>> edge.roll_back()
+    >>> edge.size
+    2
+    """
+
+    def __init__(self, name: str, arity: int) -> None:
+        self.name, self.arity = name, arity
+        self.size = 0
+        """How many rows are there now."""
+        self._rows = RowSet(arity)
+        self._postings: dict[tuple[int, ...], Postings] = {}
+        self._touched: list[Int64s] = []
+        """Rows that came or left in this tick, if only for a while; each stands here once."""
+        self._former_ranks: list[tuple[Int64s, Int64s]] = []
+        self._last = (0, _NO_ROWS, _NO_ROWS)
+
+    @property
+    def cells(self) -> Int64s:
+        """Rows of cells; some places are free."""
+        return self._rows.cells
+
+    @property
+    def states(self) -> Int8s:
+        """By row: whether it was there before the tick (``OLD``), and is there now (``NEW``)."""
+        return self._rows.states
+
+    @property
+    def ranks(self) -> Int64s:
+        """By row, what it rests on ranks lower. Of base facts: the order of arrival."""
+        return self._rows.ranks
+
+    def insert(self, keys: Int64s, ranks: Int64s | None = None) -> Int64s:
+        """Make rows be there; those that were not, just before."""
+        given = np.zeros(len(keys), np.int64) if ranks is None else ranks
+        changed, fresh = self._rows.insert(keys, given)
+        for postings in self._postings.values():
+            postings.link(self._rows.cells, fresh)
+        self.size += changed.size
+        if changed.size:
+            self._touched.append(fresh)
+        return changed
+
+    def suspend(self, rows: Int64s) -> None:
+        """Make rows that are there not be there; each is given once."""
+        if not rows.size:
+            return
+        self._former_ranks.append((rows, self.ranks[rows]))
+        states = self.states[rows]
+        self._touched.append(rows[(states & (OLD | _TOUCHED)) == OLD])
+        self.states[rows] = (states & ~NEW) | _TOUCHED
+        self.size -= rows.size
+
+    def find(self, keys: Int64s) -> Int64s:
+        """The row of each key, whatever its state, or -1."""
+        return self._rows.find(keys)
+
+    def find_live(self, keys: Int64s, want: int) -> tuple[Int64s, Bools]:
+        """The row of each key, and whether it has the state wanted."""
+        rows = self._rows.find(keys)
+        return rows, (rows >= 0) & ((self.states[rows] & want) == want)
+
+    def postings(self, columns: tuple[int, ...]) -> Postings:
+        """Lists of rows by the values of some columns, made when first asked for."""
+        found = self._postings.get(columns)
+        if found is None:
+            found = self._postings[columns] = Postings(np.array(columns, np.int64))
+            found.link(self._rows.cells, self.rows(NEW | OLD | _TOUCHED))
+        return found
+
+    def rows(self, want: int = NEW) -> Int64s:
+        """All rows in one of some states."""
+        return np.flatnonzero(self.states[: self._rows.count] & want)
+
+    def added(self) -> Int64s:
+        """Rows that came in this tick."""
+        return self._changed()[1]
+
+    def deleted(self) -> Int64s:
+        """Rows that left in this tick."""
+        return self._changed()[2]
+
+    @property
+    def kept(self) -> int:
+        """How many rows were there before the tick and still are."""
+        return self.size - self.added().size
+
+    def mark(self) -> int:
+        """A moment within the tick."""
+        return len(self._touched)
+
+    def changed_since(self, mark: int) -> tuple[Int64s, Int64s]:
+        """Rows that were touched since a moment, of them those that came and those that left in this tick."""
+        touched = _joined(self._touched[mark:])
+        states = self.states[touched] & (OLD | NEW)
+        return touched[states == NEW], touched[states == OLD]
+
+    def commit(self) -> None:
+        """The tick has ended: what is there now will have been there."""
+        self._end(lambda states: np.where(states & NEW, NEW | OLD, 0).astype(np.int8))
+
+    def roll_back(self) -> None:
+        """The tick has not been: what was there before is there again, at its old rank."""
+        for rows, ranks in reversed(self._former_ranks):
+            self.ranks[rows] = ranks
+        self._end(lambda states: np.where(states & OLD, NEW | OLD, 0).astype(np.int8))
+        self.size = self.rows().size
+
+    def _changed(self) -> tuple[int, Int64s, Int64s]:
+        """What came and what left, up to the last time that something was touched."""
+        if len(self._touched) != self._last[0]:
+            self._last = len(self._touched), *self.changed_since(0)
+        return self._last
+
+    def _end(self, change: Callable[[Int8s], Int8s]) -> None:
+        touched = _joined(self._touched)
+        if touched.size:
+            self.states[touched] = change(self.states[touched])
+            gone = touched[self.states[touched] == 0]
+            if gone.size:
+                for postings in self._postings.values():
+                    postings.unlink(gone)
+                self._rows.remove(gone)
+        self._touched, self._former_ranks, self._last = [], [], (0, _NO_ROWS, _NO_ROWS)
+
+
+def _joined(rows: Sequence[Int64s]) -> Int64s:
+    if not rows:
+        return _NO_ROWS
+    return rows[0] if len(rows) == 1 else np.concatenate(rows)

@@ -1,0 +1,136 @@
+"""Answers into a folder: ``p.csv`` for each output, rows sorted, as its mode has it.
+
+final      what holds at the end
+inserts    _ts, and what began to hold then
+changes    _ts, _op (+ or -), and what began or ceased to hold then
+snapshot   _ts, and all that held after a tick that changed something
+"""
+
+import csv
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from skerry.deduce.change import Change
+from skerry.deduce.program import Checked, Output, Predicate, Type
+from skerry.deduce.spelling import spelled
+from skerry.deduce.values import Row, order, row_key
+from skerry.errors import SourceError
+from skerry.model.term import Compound, Value
+
+__all__ = ["Outputs", "sorted_rows", "write_answers"]
+
+_PLAIN = (Type.INT, Type.FLOAT, Type.STRING, Type.BOOL, Type.TIME)
+"""Columns of these sort as Python sorts them."""
+
+
+class Outputs:
+    """Gathers what ticks tell of a program's outputs, and writes it at the end."""
+
+    def __init__(self, checked: Checked, unit: int) -> None:
+        self._checked, self._unit = checked, unit
+        self._held: dict[str, dict[object, Row]] = {output.predicate: {} for output in checked.outputs}
+        self._lines: dict[Output, list[list[str]]] = {output: [] for output in checked.outputs}
+
+    def add(self, now: int | None, changes: Mapping[str, Change]) -> None:
+        """Take in what a tick changed."""
+        for predicate, held in self._held.items():
+            change = changes.get(predicate, Change())
+            for row in change.deleted:
+                held.pop(row_key(row), None)
+            held.update((row_key(row), row) for row in change.inserted)
+        for output, lines in self._lines.items():
+            change = changes.get(output.predicate, Change())
+            if len(change.inserted) or len(change.deleted):
+                lines += self._told(output, now, change)
+
+    def write(self, folder: Path) -> Mapping[str, int]:
+        """Write all files; tell how many rows each has. A predicate's second output is called by where it goes."""
+        counts = {}
+        for output, lines in self._lines.items():
+            predicate = self._checked.predicates[output.predicate]
+            first = {"final": [], "changes": ["_ts", "_op"]}.get(output.mode, ["_ts"])
+            if output.mode == "final":
+                lines = _spelled(predicate, self._held[output.predicate].values(), self._unit)
+            name = output.predicate if output.predicate not in counts else _file_name(output.to)
+            _write_rows(folder / f"{name}.csv", [*first, *_column_names(predicate)], lines)
+            counts[name] = len(lines)
+        return counts
+
+    def _told(self, output: Output, now: int | None, change: Change) -> list[list[str]]:
+        """The lines of a tick, as the output's mode has them."""
+        predicate = self._checked.predicates[output.predicate]
+        moment = "" if now is None else _shown(now, Type.TIME, self._unit)
+        match output.mode:
+            case "inserts":
+                return [[moment, *row] for row in _spelled(predicate, change.inserted, self._unit)]
+            case "snapshot":
+                return [
+                    [moment, *row] for row in _spelled(predicate, self._held[output.predicate].values(), self._unit)
+                ]
+            case "changes":
+                come = [[moment, "+", *row] for row in _spelled(predicate, change.inserted, self._unit)]
+                return come + [[moment, "-", *row] for row in _spelled(predicate, change.deleted, self._unit)]
+        return []
+
+
+def write_answers(folder: Path, checked: Checked, predicate: str, rows: Iterable[Row], unit: int) -> None:
+    """Write some rows of a predicate as ``p.csv``."""
+    lines = _spelled(checked.predicates[predicate], rows, unit)
+    _write_rows(folder / f"{predicate}.csv", _column_names(checked.predicates[predicate]), lines)
+
+
+def _spelled(predicate: Predicate, rows: Iterable[Row], unit: int) -> list[list[str]]:
+    kinds = [column.type for column in predicate.columns]
+    return [
+        [_shown(value, kind, unit) for value, kind in zip(row, kinds, strict=True)]
+        for row in sorted_rows(rows, predicate)
+    ]
+
+
+def sorted_rows(rows: Iterable[Row], predicate: Predicate) -> list[Row]:
+    """Rows by their values, from left to right."""
+    if all(column.type in _PLAIN for column in predicate.columns):
+        return sorted(rows)
+    return sorted(rows, key=lambda row: tuple(map(order, row)))
+
+
+def _column_names(predicate: Predicate) -> list[str]:
+    """The attributes of a predicate: as declared, or as the checks named them after the variables of its rules."""
+    return [column.name for column in predicate.columns]
+
+
+def _file_name(to: str | None) -> str:
+    return re.sub(r"[^\w'-]", "_", to or "")
+
+
+def _write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Write a file of answers, with its folder if need be."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(header)
+            writer.writerows(rows)
+    except OSError as error:
+        raise SourceError(f"cannot write answers to {str(path)!r}: {error.strerror}") from None
+
+
+def _shown(value: Value, kind: Type, unit: int) -> str:
+    """A cell: nested values as JSON, times as they came."""
+    if isinstance(value, tuple | Compound):
+        return spelled(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if kind == Type.TIME and unit != 1 and isinstance(value, int):
+        return _moment(value)
+    return str(value)
+
+
+def _moment(micros: int) -> str:
+    """A timestamp in UTC; a number where the calendar ends."""
+    try:
+        return (datetime(1970, 1, 1) + timedelta(microseconds=micros)).isoformat(sep=" ")
+    except OverflowError:
+        return str(micros)

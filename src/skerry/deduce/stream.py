@@ -1,0 +1,200 @@
+"""A rule program as an operator: facts come as readings; the answer at a tick is the model of what the windows hold."""
+
+import heapq
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from skerry.deduce.engine import Engine
+from skerry.model.batch import empty, join
+from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
+from skerry.model.types import TIMESTAMP
+from skerry.operators.joins.rows import RowStore
+from skerry.operators.operator import Operator, PaneChanges, Panes
+
+__all__ = ["Deduction", "Facts"]
+
+Int64s = npt.NDArray[np.int64]
+
+_CLOCK = "clock"
+_TICK = "#tick"
+"""The column that says at which tick a fact begins to count."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """How a stream's rows are facts of a base predicate."""
+
+    predicate: str
+    schema: pa.Schema
+    columns: tuple[str, ...]
+    """In the order of the predicate's."""
+    time: str | None
+    """When a fact begins to hold; without it, from the start."""
+    window_us: int | None
+
+    def starts(self, batch: pa.RecordBatch) -> Int64s:
+        """When each row begins to hold."""
+        if self.time is None:
+            return np.full(batch.num_rows, START_OF_TIME)
+        return batch.column(self.time).view(pa.int64()).to_numpy()
+
+    @property
+    def kept(self) -> pa.Schema:
+        """The columns that are kept of a row."""
+        return self.schema.append(pa.field(_TICK, pa.int64()))
+
+    def ends(self, starts: Int64s) -> Int64s:
+        """The last moment at which each row holds."""
+        return np.full(starts.size, END_OF_TIME) if self.window_us is None else starts + self.window_us
+
+    def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows as the engine wants them."""
+        return batch.select(list(self.columns))
+
+
+class Deduction(Operator):
+    """Keep a rule program's answers true while facts come and leave their windows.
+
+    A fact that holds from ``t`` counts at the first tick, a multiple of the slide, that is not before ``t``, and leaves
+    at the first tick that is further from ``t`` than its window. Ticks are made up for when the watermark has
+    passed them, one after the other; those at which nothing comes or leaves are skipped. So answers depend
+    neither on batches nor on the order of arrival. A fact without a time counts from the first tick on; if it comes
+    later than that, as the rest of a long table may, from the next.
+
+    What is saved are the facts that have not left yet, by stream; the model is made from them again. Costs what
+    the engine's ticks cost.
+    """
+
+    def __init__(self, facts: Sequence[Facts], engine: Engine, predicate: str, mode: str, slide_us: int) -> None:
+        self._facts, self._engine, self._predicate, self._mode = tuple(facts), engine, predicate, mode
+        self._slide_us = slide_us
+        columns = engine.schema(predicate)
+        self.schema = pa.schema([pa.field("_ts", TIMESTAMP), pa.field("_op", pa.string()), *columns])
+        self._stores = [RowStore(each.kept) for each in self._facts]
+        self._waiting: list[list[pa.RecordBatch]] = [[] for _ in self._facts]
+        self._moments: list[int] = []
+        self._closed: int = START_OF_TIME
+        self._last: int = START_OF_TIME
+
+    def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
+        """Keep facts until their tick."""
+        if batch.num_rows:
+            facts = self._facts[stream]
+            starts = facts.starts(batch)
+            ticks = self._ticks(starts)
+            rows = pa.RecordBatch.from_arrays([*batch.columns, pa.array(ticks)], schema=facts.kept)
+            self._stores[stream].add(rows, facts.ends(starts))
+            self._expect(facts, starts, ticks)
+            self._waiting[stream].append(rows)
+        return empty(self.schema)
+
+    def advance(self, watermark: Micros) -> pa.RecordBatch:
+        """Go through the ticks before ``watermark``."""
+        if watermark <= self._closed:
+            return empty(self.schema)
+        self._closed = watermark
+        waiting = [self._by_tick(stream) for stream in range(len(self._facts))]
+        given = []
+        while self._moments and self._moments[0] < watermark:
+            now = heapq.heappop(self._moments)
+            if now > self._last:
+                given.append(self._tick(now, waiting))
+        for store in self._stores:
+            store.forget(self._last)
+        return join(given, self.schema)
+
+    def changes(self) -> PaneChanges:
+        """The chunks of facts that are new, merged or gone, and how far time has come."""
+        put, drop = {_CLOCK: self._clock()}, list[str]()
+        for stream, store in enumerate(self._stores):
+            changed = store.changes()
+            put |= {f"{stream}/{name}": blob for name, blob in changed.put.items()}
+            drop += [f"{stream}/{name}" for name in changed.drop]
+        return PaneChanges(put, drop)
+
+    def snapshot(self) -> Panes:
+        """All facts that have not left, and how far time has come."""
+        panes = {_CLOCK: self._clock()}
+        for stream, store in enumerate(self._stores):
+            panes |= {f"{stream}/{name}": blob for name, blob in store.snapshot().items()}
+        return panes
+
+    def restore(self, panes: Panes) -> None:
+        """Take facts over, and make the model of those that count already."""
+        if _CLOCK not in panes:
+            return
+        self._closed, self._last = json.loads(panes[_CLOCK])
+        told: dict[str, pa.RecordBatch] = {}
+        for stream, (facts, store) in enumerate(zip(self._facts, self._stores, strict=True)):
+            own = f"{stream}/"
+            store.restore({name.removeprefix(own): blob for name, blob in panes.items() if name.startswith(own)})
+            rows = store.held()[1]
+            ticks = rows.column(_TICK).to_numpy()
+            self._expect(facts, facts.starts(rows), ticks)
+            counted = ticks <= self._last
+            told[facts.predicate] = facts.of(rows.filter(pa.array(counted)))
+            self._waiting[stream] = [rows.filter(pa.array(~counted))]
+        if self._last > START_OF_TIME:
+            self._engine.tick_batches(self._last, told)
+
+    def figures(self) -> Mapping[str, int]:
+        """What the engine has counted."""
+        return self._engine.figures()
+
+    def _clock(self) -> bytes:
+        return json.dumps([self._closed, self._last]).encode()
+
+    def _ticks(self, moments: Int64s) -> Int64s:
+        """The first tick that is not before each moment, nor behind those that have been."""
+        first = (
+            START_OF_TIME + 1 if self._last == START_OF_TIME else (self._last // self._slide_us + 1) * self._slide_us
+        )
+        return np.where(moments <= START_OF_TIME, first, -(-moments // self._slide_us) * self._slide_us)
+
+    def _expect(self, facts: Facts, starts: Int64s, ticks: Int64s) -> None:
+        """Note when something will happen."""
+        moments = [ticks]
+        if facts.window_us is not None:
+            moments.append((facts.ends(starts) // self._slide_us + 1) * self._slide_us)
+        for moment in np.unique(np.concatenate(moments)).tolist():
+            heapq.heappush(self._moments, moment)
+
+    def _by_tick(self, stream: int) -> dict[int, pa.RecordBatch]:
+        """The facts that wait, by the tick at which they begin to count; those of later ticks go on waiting."""
+        facts = self._facts[stream]
+        rows = join(self._waiting[stream], facts.kept)
+        ticks = rows.column(_TICK).to_numpy()
+        ready = ticks < self._closed
+        self._waiting[stream] = [rows.filter(pa.array(~ready))]
+        order = np.argsort(ticks[ready], kind="stable")
+        moments, firsts = np.unique(ticks[ready][order], return_index=True)
+        sorted_rows = facts.of(rows.filter(pa.array(ready)).take(pa.array(order)))
+        counts = np.diff(firsts, append=order.size)
+        spans = zip(moments.tolist(), firsts.tolist(), counts.tolist(), strict=True)
+        return {moment: sorted_rows.slice(first, count) for moment, first, count in spans}
+
+    def _tick(self, now: int, waiting: Sequence[Mapping[int, pa.RecordBatch]]) -> pa.RecordBatch:
+        self._last = now
+        come: dict[str, list[pa.RecordBatch]] = {}
+        for facts, by_tick in zip(self._facts, waiting, strict=True):
+            if now in by_tick:
+                come.setdefault(facts.predicate, []).append(by_tick[now])
+        changed = self._engine.tick_batches(now, {name: join(rows, rows[0].schema) for name, rows in come.items()})
+        nothing = empty(self._engine.schema(self._predicate))
+        inserted, deleted = changed.get(self._predicate, (nothing, nothing))
+        if self._mode == "snapshot":
+            inserted = self._engine.batch(self._predicate) if inserted.num_rows or deleted.num_rows else nothing
+        told = [self._marked(now, "+", inserted)]
+        if self._mode == "changes":
+            told.insert(0, self._marked(now, "-", deleted))
+        return join(told, self.schema)
+
+    def _marked(self, now: int, sign: str, rows: pa.RecordBatch) -> pa.RecordBatch:
+        moments = pa.array(np.full(rows.num_rows, now), pa.int64()).cast(TIMESTAMP)
+        signs = pa.array([sign], pa.string()).take(pa.array(np.zeros(rows.num_rows, np.int64)))
+        return pa.RecordBatch.from_arrays([moments, signs, *rows.columns], schema=self.schema)

@@ -1,0 +1,5 @@
+"""Why a tuple holds, or does not."""
+
+from skerry.deduce.why.answer import Why
+
+__all__ = ["Why"]

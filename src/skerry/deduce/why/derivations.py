@@ -1,0 +1,137 @@
+"""How a tuple follows: found again from the rows that hold, whichever engine keeps them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import cast
+
+from skerry.deduce.evaluate import Binding, Calls, matched
+from skerry.deduce.order import Step
+from skerry.deduce.program import Aggregate, Atom, Checked, Rule, Subgoal
+from skerry.deduce.reference.body import Solver, steps
+from skerry.deduce.reference.tables import Tables
+from skerry.deduce.values import Row, row_key
+from skerry.model.term import Term, Value
+
+__all__ = ["Derivation", "Derivations", "Fact"]
+
+_CONTRIBUTIONS = 1_000
+"""Of an aggregate, so many contributions are looked at."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A tuple of a predicate, told apart by its key."""
+
+    predicate: str
+    key: tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """One way in which a rule gives a tuple; of an aggregate, all contributions together."""
+
+    rule: Rule
+    needs: tuple[Fact, ...]
+    bindings: tuple[Binding, ...]
+
+
+class Derivations:
+    """Finds derivations over the rows of a model."""
+
+    def __init__(self, checked: Checked, rows: Callable[[str], Iterable[Row]], calls: Calls, unit: int) -> None:
+        self.checked = checked
+        tables = Tables(checked.predicates)
+        for predicate in checked.predicates:
+            for row in rows(predicate):
+                tables.add(predicate, row)
+        self.solver = Solver(tables, calls, unit)
+        self._rules: dict[str, list[Rule]] = {}
+        for rule in checked.rules:
+            self._rules.setdefault(rule.head.predicate, []).append(rule)
+
+    def rules(self, predicate: str) -> list[Rule]:
+        """The rules with this head, in the order in which they are written."""
+        return sorted(self._rules.get(predicate, ()), key=lambda rule: rule.number)
+
+    def row(self, fact: Fact) -> Row:
+        """The values of a tuple that holds."""
+        return self.solver.tables.keys(fact.predicate)[fact.key]
+
+    def of(self, fact: Fact) -> Iterator[Derivation]:
+        """All ways in which a tuple follows at once from others."""
+        row = self.row(fact)
+        for rule in self.rules(fact.predicate):
+            binding = self.bound(rule, dict(enumerate(row)))
+            if binding is None:
+                continue
+            found = self.solver.solutions(self.steps(rule, binding), binding)
+            if rule.aggregates:
+                contributions = tuple(islice(found, _CONTRIBUTIONS))
+                if contributions:
+                    yield self._derivation(rule, contributions)
+            else:
+                for solution in found:
+                    yield self._derivation(rule, (solution,))
+
+    def steps(self, rule: Rule, bound: Iterable[str]) -> tuple[Step, ...]:
+        """An order for a rule's body, small relations first where there is a choice."""
+        return steps(sorted(rule.body, key=self._size), bound)
+
+    def _size(self, subgoal: Subgoal) -> int:
+        return len(self.solver.tables.rows(subgoal.predicate)) if isinstance(subgoal, Atom) else 0
+
+    def bound(self, rule: Rule, values: Mapping[int, Value]) -> Binding | None:
+        """What a head's arguments tell of its variables, aggregates left out; None if they do not fit."""
+        binding: Binding | None = {}
+        for place, value in values.items():
+            argument = rule.head.arguments[place]
+            if not isinstance(argument, Aggregate) and binding is not None:
+                binding = matched(argument, value, binding)
+        return binding
+
+    def founded(self, goal: Fact) -> dict[Fact, Derivation]:
+        """For a tuple and all that its proof needs, a derivation whose tuples come before it: no proof is circular.
+
+        Tuples are ranked in rounds, those first that need facts alone, so that the proof is as low as can be.
+        """
+        ways = self._reachable(goal)
+        chosen: dict[Fact, Derivation] = {}
+        ranked = {fact for fact in ways if self.checked.predicates[fact.predicate].base}
+        while goal not in ranked:
+            fresh = {
+                fact: way
+                for fact, found in ways.items()
+                if fact not in ranked
+                for way in found
+                if ranked.issuperset(way.needs)
+            }
+            if not fresh:
+                break
+            chosen.update(fresh)
+            ranked |= fresh.keys()
+        return chosen
+
+    def _reachable(self, goal: Fact) -> dict[Fact, list[Derivation]]:
+        ways: dict[Fact, list[Derivation]] = {}
+        waiting = [goal]
+        while waiting:
+            fact = waiting.pop()
+            if fact not in ways:
+                ways[fact] = list(self.of(fact))
+                waiting += [need for way in ways[fact] for need in way.needs]
+        return ways
+
+    def _derivation(self, rule: Rule, bindings: tuple[Binding, ...]) -> Derivation:
+        needs = {fact: None for binding in bindings for fact in self._needed(rule.body, binding)}
+        return Derivation(rule, tuple(needs), bindings)
+
+    def _needed(self, body: Iterable[Subgoal], binding: Binding) -> Iterator[Fact]:
+        """The tuples that the positive atoms of a body stand for."""
+        for subgoal in body:
+            if isinstance(subgoal, Atom) and not subgoal.negated:
+                terms = cast(tuple[Term, ...], subgoal.arguments)
+                values = self.solver.evaluator.row(terms, binding)
+                columns = tuple(range(len(terms)))
+                for row in self.solver.tables.matching(subgoal.predicate, columns, values or ()):
+                    yield Fact(subgoal.predicate, row_key(row))

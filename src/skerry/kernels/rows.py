@@ -1,0 +1,231 @@
+"""A set of rows of 64-bit cells, found by all of their cells, and what has become of each row within a tick.
+
+    slots   · · [tag|2] · [tag|0] · · [tag|1] ·      open addressing: 31 bits of hash, and where the row stands
+    cells   row 0 │ row 1 │ row 2 │ (free) │ row 4   rows keep their place; freed places are taken again
+
+A row was there before the tick (``OLD``), is there now (``NEW``), both, or, for a while, neither. Nothing leaves the
+table within a tick, so that what was there can still be looked up; ``remove_rows`` takes rows out when it has ended.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from skerry.kernels._jit import kernel
+from skerry.kernels._prefetch import prefetch
+from skerry.kernels.hash import hash_of
+
+__all__ = ["NEW", "NONE", "OLD", "Inserted", "RowSet", "slot_of", "tag_of"]
+
+Int8s = npt.NDArray[np.int8]
+Int64s = npt.NDArray[np.int64]
+
+OLD, NEW = 1, 2
+NONE = -1
+_FEWEST = 16
+_AHEAD = 12
+_ROW = (1 << 32) - 1
+
+
+class Inserted(NamedTuple):
+    """What an insertion did."""
+
+    changed: Int64s
+    """Rows that were not there just before."""
+    fresh: Int64s
+    """Those among them that the table did not hold at all."""
+
+
+class RowSet:
+    """Rows with their states and ranks.
+
+    >>> rows = RowSet(2)
+    >>> rows.insert(np.array([[1, 2], [3, 4], [1, 2]]), np.zeros(3, np.int64)).changed.tolist()
+    [0, 1]
+    >>> rows.find(np.array([[3, 4], [4, 3]])).tolist()
+    [1, -1]
+    >>> rows.remove(np.array([0]))
+    >>> rows.insert(np.array([[9, 9]]), np.zeros(1, np.int64)).fresh.tolist()
+    [0]
+    """
+
+    def __init__(self, arity: int) -> None:
+        self.cells = np.zeros((_FEWEST, arity), np.int64)
+        self.states = np.zeros(_FEWEST, np.int8)
+        self.ranks = np.zeros(_FEWEST, np.int64)
+        self.count = 0
+        """How many places were ever taken."""
+        self._slots = np.full(4 * _FEWEST, NONE, np.int64)
+        self._free = np.empty(_FEWEST, np.int64)
+        self._freed = 0
+
+    def find(self, keys: Int64s) -> Int64s:
+        """The row of each key, whatever its state, or -1."""
+        return _find(self._slots, self.cells, keys)
+
+    def insert(self, keys: Int64s, ranks: Int64s) -> Inserted:
+        """Make all keys be there now; rows new to the tick get the least rank given."""
+        changed, fresh = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64)
+        counts = np.zeros(4, np.int64)
+        counts[2], counts[3] = self.count, self._freed
+        tags = _tags(keys)
+        place = self._insert(keys, tags, ranks, 0, changed, fresh, counts)
+        while place < len(keys):
+            self._grow()
+            place = self._insert(keys, tags, ranks, place, changed, fresh, counts)
+        return Inserted(changed[: counts[0]], fresh[: counts[1]])
+
+    def remove(self, rows: Int64s) -> None:
+        """Take rows out; their places will be taken again."""
+        if self._freed + rows.size > self._free.size:
+            self._free = _longer(self._free, max(2 * self._free.size, self._freed + rows.size))
+        self._freed = _remove(self._slots, self.cells, self.states, self._free, self._freed, rows)
+
+    def _insert(
+        self, keys: Int64s, tags: Int64s, ranks: Int64s, start: int, changed: Int64s, fresh: Int64s, counts: Int64s
+    ) -> int:
+        held = self._slots, self.cells, self.states, self.ranks, self._free
+        place = _insert(*held, keys, tags, ranks, start, changed, fresh, counts)
+        self.count, self._freed = int(counts[2]), int(counts[3])
+        return place
+
+    def _grow(self) -> None:
+        size = 2 * len(self.cells)
+        self.cells, self.states = _longer(self.cells, size), _longer(self.states, size)
+        self.ranks = _longer(self.ranks, size)
+        slots = np.full(4 * size if size < 1 << 16 else 2 * size, NONE, np.int64)
+        _move(self._slots, slots)
+        self._slots = slots
+
+
+def _longer(array: npt.NDArray, size: int) -> npt.NDArray:
+    longer = np.zeros((size, *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+@kernel
+def tag_of(keys, place):
+    """31 bits of hash of a row of cells."""
+    mixed = np.uint64(0)
+    for column in range(keys.shape[1]):
+        mixed = hash_of(mixed ^ np.uint64(keys[place, column]))
+    return np.int64(mixed & np.uint64(0x7FFFFFFF))
+
+
+@kernel
+def _same_cells(cells, row, keys, place):
+    """Whether a row holds just what a key does."""
+    same = True
+    for column in range(keys.shape[1]):
+        same = same and cells[row, column] == keys[place, column]
+    return same
+
+
+@kernel
+def _tags(keys):
+    tags = np.empty(len(keys), np.int64)
+    for place in range(len(keys)):
+        tags[place] = tag_of(keys, place)
+    return tags
+
+
+@kernel
+def slot_of(slots, cells, keys, place, tag):
+    """The slot that holds a key, or the empty one that it would get."""
+    slot = tag & (slots.size - 1)
+    held = slots[slot]
+    while held >= 0 and not (held >> 32 == tag and _same_cells(cells, held & _ROW, keys, place)):
+        slot = (slot + 1) & (slots.size - 1)
+        held = slots[slot]
+    return slot
+
+
+@kernel
+def _find(slots, cells, keys):
+    rows = np.empty(len(keys), np.int64)
+    tags = _tags(keys)
+    for place in range(len(keys)):
+        if place + 2 * _AHEAD < len(keys):
+            prefetch(slots, tags[place + 2 * _AHEAD] & (slots.size - 1))
+        if place + _AHEAD < len(keys):
+            ahead = slots[tags[place + _AHEAD] & (slots.size - 1)]
+            if ahead >= 0:
+                prefetch(cells, ahead & _ROW)
+        held = slots[slot_of(slots, cells, keys, place, tags[place])]
+        rows[place] = held & _ROW if held >= 0 else NONE
+    return rows
+
+
+@kernel
+def _insert(slots, cells, states, ranks, free, keys, tags, new_ranks, start, changed, fresh, counts):
+    """Insert keys from ``start`` on; the place of the first for which there was no room.
+
+    ``counts``: how many changed, how many of them are fresh, places ever taken, places free.
+    """
+    for place in range(start, len(keys)):
+        if place + 2 * _AHEAD < len(keys):
+            prefetch(slots, tags[place + 2 * _AHEAD] & (slots.size - 1))
+        if place + _AHEAD < len(keys):
+            ahead = slots[tags[place + _AHEAD] & (slots.size - 1)]
+            if ahead >= 0:
+                prefetch(cells, ahead & _ROW)
+        slot = slot_of(slots, cells, keys, place, tags[place])
+        if slots[slot] < 0:
+            if counts[3] > 0:
+                counts[3] -= 1
+                row = free[counts[3]]
+            elif counts[2] < len(cells):
+                row = counts[2]
+                counts[2] += 1
+            else:
+                return place
+            slots[slot] = (tags[place] << 32) | row
+            for column in range(keys.shape[1]):
+                cells[row, column] = keys[place, column]
+            states[row] = 0
+            fresh[counts[1]] = row
+            counts[1] += 1
+        row = slots[slot] & _ROW
+        if not states[row] & NEW:
+            states[row] |= NEW
+            ranks[row] = new_ranks[place]
+            changed[counts[0]] = row
+            counts[0] += 1
+        elif states[row] == NEW and new_ranks[place] < ranks[row]:
+            ranks[row] = new_ranks[place]
+    return len(keys)
+
+
+@kernel
+def _remove(slots, cells, states, free, freed, rows):
+    """Empty the slots of rows, and close the gaps, so that every search still ends at the first empty slot."""
+    mask = slots.size - 1
+    for place in range(rows.size):
+        row = rows[place]
+        slot = tag_of(cells, row) & mask
+        while slots[slot] & _ROW != row or slots[slot] < 0:
+            slot = (slot + 1) & mask
+        after = (slot + 1) & mask
+        while slots[after] >= 0:
+            home = (slots[after] >> 32) & mask
+            if (after - home) & mask >= (after - slot) & mask:
+                slots[slot] = slots[after]
+                slot = after
+            after = (after + 1) & mask
+        slots[slot] = NONE
+        states[row] = 0
+        free[freed] = row
+        freed += 1
+    return freed
+
+
+@kernel
+def _move(slots, larger):
+    for place in range(slots.size):
+        if slots[place] >= 0:
+            slot = (slots[place] >> 32) & (larger.size - 1)
+            while larger[slot] >= 0:
+                slot = (slot + 1) & (larger.size - 1)
+            larger[slot] = slots[place]

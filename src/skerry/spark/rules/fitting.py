@@ -1,0 +1,88 @@
+"""Which programs DataFrames can carry out, and the types they need for it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pyspark.sql import types
+
+from skerry.deduce.checks import check
+from skerry.deduce.program import AGGREGATES, Aggregate, Atom, Builtin, Checked, Class, Column, Comparison, Rule, Type
+from skerry.deduce.values import Row
+from skerry.model.term import Arithmetic, Call, Constant, Term, Terms
+
+__all__ = ["SPARK_TYPES", "schema_of", "typed", "unfit"]
+
+SPARK_TYPES: Mapping[Type, types.DataType] = {
+    Type.INT: types.LongType(),
+    Type.TIME: types.LongType(),
+    Type.FLOAT: types.DoubleType(),
+    Type.STRING: types.StringType(),
+    Type.BOOL: types.BooleanType(),
+}
+_KINDS: Mapping[type, Type] = {int: Type.INT, float: Type.FLOAT, str: Type.STRING, bool: Type.BOOL}
+
+
+def typed(checked: Checked, facts: Mapping[str, Sequence[Row]]) -> Checked:
+    """The same program with the types that its facts have, where it leaves them open."""
+    found = {}
+    for name, predicate in checked.predicates.items():
+        if predicate.base:
+            columns = tuple(
+                _seen(column, [row[place] for row in facts.get(name, ())])
+                for place, column in enumerate(predicate.columns)
+            )
+            found[name] = replace(predicate, columns=columns, declared=True)
+    return check(replace(checked.program, predicates={**checked.program.predicates, **found}))
+
+
+def _seen(column: Column, values: Sequence[object]) -> Column:
+    kinds = {type(value) for value in values}
+    if column.type not in (Type.NODE, Type.ANY) or len(kinds) != 1:
+        return column
+    return replace(column, type=_KINDS.get(kinds.pop(), column.type))
+
+
+def schema_of(checked: Checked, predicate: str) -> types.StructType:
+    """The columns of a predicate's frame: c0, c1, ..."""
+    columns = checked.predicates[predicate].columns
+    return types.StructType([types.StructField(f"c{n}", SPARK_TYPES[each.type]) for n, each in enumerate(columns)])
+
+
+def unfit(checked: Checked) -> str | None:
+    """Why a program cannot be carried out over DataFrames; None if it can."""
+    for component in checked.components:
+        if component.kind in (Class.X, Class.Y):
+            return f"{component.predicates[0]!r} is settled stage by stage"
+    for predicate in checked.predicates.values():
+        open_ = [column.name for column in predicate.columns if column.type not in SPARK_TYPES]
+        if open_:
+            return f"{predicate.name}.{open_[0]} holds lists, function symbols, or values of several kinds"
+        if predicate.window_us is not None or predicate.window_rows is not None:
+            return f"{predicate.name!r} has a window"
+    return next(filter(None, map(_unfit_rule, checked.rules)), None)
+
+
+def _unfit_rule(rule: Rule) -> str | None:
+    for argument in rule.head.arguments:
+        if isinstance(argument, Aggregate) and argument.function not in AGGREGATES[:-1]:
+            return f"rule {rule.number} collects a list"
+    for subgoal in rule.body:
+        if isinstance(subgoal, Builtin) or any(_holds(term, Call) for term in _terms(subgoal)):
+            return f"rule {rule.number} calls a built-in"
+        if any(_holds(term, Terms) for term in _terms(subgoal)):
+            return f"rule {rule.number} holds a list or a function symbol"
+    return None
+
+
+def _terms(subgoal: Atom | Comparison | Builtin) -> Sequence[Term]:
+    if isinstance(subgoal, Comparison):
+        return subgoal.left, subgoal.right
+    return [argument for argument in subgoal.arguments if not isinstance(argument, Aggregate)]
+
+
+def _holds(term: Term, kind: type) -> bool:
+    if isinstance(term, Arithmetic):
+        return _holds(term.left, kind) or _holds(term.right, kind)
+    if isinstance(term, Constant) and kind is Terms:
+        return not isinstance(term.value, int | float | str)
+    return isinstance(term, kind)

@@ -1,0 +1,132 @@
+"""``skerry rules``: check, run and why, as a user meets them."""
+
+import pytest
+from typer.testing import CliRunner
+
+from skerry.cli import app
+from skerry.errors import InputError
+from tests.cli.commands import skerry
+
+PROGRAM = """base edge(x: int, y: int).
+output path.
+output lone mode changes.
+path(x, y) :- edge(x, y).
+path(x, z) :- path(x, y), edge(y, z).
+lone(x) :- edge(x, _), NOT path(x, x).
+"""
+EDGES = "_ts,x,y\n1,1,2\n2,2,3\n3,3,1\n3,3,4\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "paths.dl").write_text(PROGRAM)
+    (tmp_path / "facts").mkdir()
+    (tmp_path / "facts" / "edge.csv").write_text(EDGES)
+    return tmp_path
+
+
+@pytest.fixture
+def invoked(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+    def invoke(*arguments):
+        return CliRunner().invoke(app, ["rules", *arguments], catch_exceptions=False).stdout.splitlines()
+
+    return invoke
+
+
+@pytest.mark.parametrize("command", ["check", "run", "why"])
+def test_help_has_an_example(command):
+    assert f"Example: skerry rules {command}" in CliRunner().invoke(app, ["rules", command, "--help"]).stdout
+
+
+def test_check_prints_classes(invoked):
+    lines = invoked("check", "paths.dl")
+    assert [line.split(" (")[0] for line in lines if line.startswith("stratum")] == [
+        "stratum 0, class S",
+        "stratum 1, class N",
+    ]
+
+
+def test_run_writes_every_output(invoked, folder):
+    assert invoked("run", "paths.dl", "--facts", "facts", "--out", "answers") == [
+        "path: 12 rows in answers/path.csv",
+        "lone: 4 rows in answers/lone.csv",
+    ]
+    assert (folder / "answers" / "path.csv").read_text().splitlines()[:3] == ["x,y", "1,1", "1,2"]
+    assert (folder / "answers" / "lone.csv").read_text().splitlines() == [
+        "_ts,_op,x",
+        "1,+,1",
+        "2,+,2",
+        "3,-,1",
+        "3,-,2",
+    ]
+
+
+def test_query_writes_what_fits_it(invoked, folder):
+    assert invoked("run", "paths.dl", "--facts", "facts", "--query", "path(3, x)") == ["path: 4 rows in out/path.csv"]
+    assert (folder / "out" / "path.csv").read_text() == "x,y\n3,1\n3,2\n3,3\n3,4\n"
+
+
+def test_why_prints_a_proof(invoked):
+    lines = invoked("why", "paths.dl", "--facts", "facts", "path(2, 4)")
+    assert lines == [
+        "path(2, 4)  by rule 2: path(x, z) :- path(x, y), edge(y, z).",
+        "  path(2, 3)  by rule 1: path(x, y) :- edge(x, y).",
+        "    edge(2, 3)  a fact",
+        "  edge(3, 4)  a fact",
+    ]
+
+
+@pytest.mark.parametrize("text", [PROGRAM, "path(x, y) :- edge(x, y)."])
+def test_base_facts_can_be_asked_for(invoked, folder, text):
+    (folder / "paths.dl").write_text(text)
+    assert invoked("run", "paths.dl", "--facts", "facts", "--query", "edge(3, y)") == ["edge: 2 rows in out/edge.csv"]
+    assert invoked("why", "paths.dl", "--facts", "facts", "edge(3, 4)") == ["edge(3, 4)  a fact"]
+
+
+def test_why_names_what_blocks(invoked):
+    assert invoked("why", "paths.dl", "--facts", "facts", "lone(1)")[-1] == "    blocked by path(1, 1)"
+
+
+def test_built_ins_of_the_project_are_called(invoked, folder):
+    (folder / "twice.py").write_text("def twice(x):\n    return 2 * x\n")
+    (folder / "skerry.toml").write_text('[rules]\nbuiltins = ["twice"]\n')
+    text = 'base edge(x: int, y: int). builtin function twice(int): int = "twice:twice". p(twice(x)) :- edge(x, _).'
+    (folder / "doubled.dl").write_text(text)
+    assert invoked("run", "doubled.dl", "--facts", "facts") == ["p: 3 rows in out/p.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["check", "nowhere.dl"], "there is no program 'nowhere.dl'"),
+        (["check", "facts"], "cannot read the program 'facts'"),
+        (["run", "paths.dl", "--facts", "."], "there are no facts of 'edge'"),
+        (["run", "paths.dl", "--facts", "facts", "--runtime", "flink"], "unknown runtime 'flink'; known are"),
+        (["run", "paths.dl", "--facts", "facts", "--out", "paths.dl"], "cannot write answers to 'paths.dl"),
+        (["run", "paths.dl", "--facts", "facts", "--query", "path(1)"], "'path' has 2 arguments, got 1"),
+        (
+            ["why", "paths.dl", "--facts", "facts", "pth(1, 2)"],
+            "there is no predicate 'pth'; the program has edge, lone",
+        ),
+    ],
+)
+def test_wrong_input_is_told(invoked, arguments, told):
+    with pytest.raises(InputError, match=told):
+        invoked(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "told"),
+    [
+        ("p(x, y) :- edge(x).", 2, "error: E101 line 1, column 1, rule 1: head variable 'y'"),
+        ("derived n(x: int) limit x <= 9223372036854775807. n(1). n(x + x) :- n(x).", 1, "error: E401 rule 2: "),
+    ],
+)
+def test_code_is_told_in_one_line(folder, text, code, told):
+    (folder / "poison.dl").write_text(text)
+    done = skerry(folder, "rules", "run", "poison.dl", "--facts", "facts")
+    assert (done.returncode, done.stdout) == (code, "")
+    [line] = done.stderr.splitlines()
+    assert line.startswith(told)
