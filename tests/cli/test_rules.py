@@ -100,8 +100,8 @@ def test_built_ins_of_the_project_are_called(invoked, folder):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["check", "nowhere.dl"], "there is no program 'nowhere.dl'"),
-        (["check", "facts"], "cannot read the program 'facts'"),
+        (["check", "nowhere.dl"], "there is no rule program 'nowhere.dl'"),
+        (["check", "facts"], "cannot read the rule program 'facts'"),
         (["run", "paths.dl", "--facts", "."], "there are no facts of 'edge'"),
         (["run", "paths.dl", "--facts", "facts", "--runtime", "flink"], "unknown runtime 'flink'; known are"),
         (["run", "paths.dl", "--facts", "facts", "--out", "paths.dl"], "cannot write answers to 'paths.dl"),
@@ -130,3 +130,34 @@ def test_code_is_told_in_one_line(folder, text, code, told):
     assert (done.returncode, done.stdout) == (code, "")
     [line] = done.stderr.splitlines()
     assert line.startswith(told)
+
+
+@pytest.mark.spark
+def test_run_on_spark_writes_what_one_process_writes(invoked, folder):
+    program = PROGRAM.replace(" mode changes", "")
+    (folder / "paths.dl").write_text(program)
+    answers = []
+    for runtime in ("fjord", "spark"):
+        invoked("run", "paths.dl", "--facts", "facts", "--out", runtime, "--runtime", runtime, "--master", "local[2]")
+        answers.append([(folder / runtime / name).read_text() for name in ("lone.csv", "path.csv")])
+    assert answers[0] == answers[1]
+
+
+def test_run_on_spark_says_why_it_runs_in_one_process(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    asked = ["rules", "run", "paths.dl", "--facts", "facts", "--out", "answers", "--runtime", "spark"]
+    found = CliRunner().invoke(app, asked)
+    assert "running in one process, since 'lone' is told tick by tick" in found.stderr
+    assert "path: 12 rows in answers/path.csv" in found.stdout
+
+
+def test_why_explains_a_view_as_of_a_moment(invoked, folder):
+    (folder / "seen.csv").write_text("car,ts\nred,2026-01-01 00:00:00\nblue,2026-01-01 00:00:30\n")
+    (folder / "here.dl").write_text("base seen(car: string, ts: time) time ts window 10 s. here(car) :- seen(car, _).")
+    columns = "car VARCHAR, ts TIMESTAMP, WATERMARK FOR ts AS ts"
+    source = f"CREATE SOURCE seen ({columns}) WITH (connector='file', path='seen.csv')"
+    view = "CREATE MATERIALIZED VIEW there WITH (rules='here.dl', output='here')"
+    (folder / "cars.sql").write_text(f"{source}; {view};")
+    asked = ["why", "cars.sql", "here('red')", "--view", "there"]
+    assert invoked(*asked)[0] == "here('red') does not hold"
+    assert invoked(*asked, "--at", "2026-01-01 00:00:05")[0].startswith("here('red')  by rule 1")

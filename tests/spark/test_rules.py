@@ -7,8 +7,8 @@ from skerry.deduce.checks import check
 from skerry.deduce.reference import Reference
 from skerry.errors import RuleLimit
 from skerry.lang.rules import read
-from skerry.spark.rules import model, typed, unfit
-from skerry.spark.rules.fitting import schema_of
+from skerry.spark.rules.fitting import schema_of, typed, unfit
+from skerry.spark.rules.rounds import model
 from skerry.spark.session import session
 from tests.deduce.generator import program
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,8 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from skerry.cli.script import opened
+from skerry.database import RUNTIMES
 from skerry.deduce.builtins import Builtins, allowed_modules
 from skerry.deduce.change import Tick
 from skerry.deduce.checks import check as checked_program
@@ -18,9 +21,11 @@ from skerry.deduce.facts import Facts, Outputs, read_facts, write_answers
 from skerry.deduce.magic import asked, fits, relevant
 from skerry.deduce.program import Checked
 from skerry.deduce.why import Why
-from skerry.errors import InputError, OptionError
+from skerry.errors import OptionError
 from skerry.lang.rules import read
+from skerry.lang.rules.files import program_text
 from skerry.lang.rules.question import read_question
+from skerry.model.time import Micros
 
 __all__ = ["rules"]
 
@@ -48,19 +53,44 @@ def run(
     out: Annotated[Path, typer.Option(help="Folder for the answers, p.csv for each output p.")] = Path("out"),
     runtime: Annotated[str, typer.Option(help="fjord (in this process) or spark.")] = "fjord",
     query: Annotated[str | None, typer.Option(help="Only what fits this, as in path(1, x).")] = None,
+    master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
     project: _Project = _HERE,
 ) -> None:
     """Derive what follows from facts, tick by tick, and write the outputs.
 
     Example: skerry rules run reachability.dl --facts facts --out answers
     """
-    if runtime != "fjord":
-        raise OptionError(f"unknown runtime {runtime!r}; known are fjord")
+    if runtime not in RUNTIMES:
+        raise OptionError(f"unknown runtime {runtime!r}; known are {', '.join(RUNTIMES)}")
     checked = _checked(program)
     found = read_facts(facts, checked)
     if query is not None:
         _answer(checked, found, query, project, out)
-        return
+    elif runtime == "fjord" or not _derived_in_rounds(checked, found, master, out):
+        _derive(checked, found, project, out)
+
+
+def _derived_in_rounds(checked: Checked, facts: Facts, master: str, out: Path) -> bool:
+    """Derive over DataFrames and write the outputs; False, with a word why, if the program is not one for that."""
+    from skerry.spark.rules import derived, unfit_run
+
+    reason = unfit_run(checked, facts.ticks)
+    if reason:
+        typer.echo(f"running in one process, since {reason}", err=True)
+        return False
+    with Console(stderr=True).status("starting spark") as status:
+        answers = derived(checked, facts.ticks, facts.unit, master, lambda *told: status.update(_round(*told)))
+    for predicate, rows in answers.items():
+        write_answers(out, checked, predicate, rows, facts.unit)
+        _tell(predicate, len(rows), out)
+    return True
+
+
+def _round(predicate: str, number: int, count: int) -> str:
+    return f"{predicate}: round {number}, {count:,} tuples"
+
+
+def _derive(checked: Checked, found: Facts, project: Path, out: Path) -> None:
     outputs = Outputs(checked, found.unit)
     with _engine(checked, found, project) as engine:
         for tick in _shown(found.ticks):
@@ -71,15 +101,31 @@ def run(
 
 @rules.command()
 def why(
-    program: _Program,
+    program: Annotated[
+        Path, typer.Argument(metavar="PROG.dl|SCRIPT.sql", help="Rules, or a script with a view of them.")
+    ],
     fact: Annotated[str, typer.Argument(metavar="TUPLE", help="What to explain, as in uncov(3,7).")],
-    facts: _Facts,
+    facts: Annotated[Path | None, typer.Option(help="Folder with p.csv or p.facts for each base predicate p.")] = None,
+    view: Annotated[str | None, typer.Option(help="Of a script, the view that is made of rules.")] = None,
+    at: Annotated[datetime | None, typer.Option(help="Of a view, the moment; the last reading's if not given.")] = None,
     project: _Project = _HERE,
 ) -> None:
     """Print the proof of a tuple; or of one that does not hold, where each rule fails.
 
     Example: skerry rules why uncovered.dl --facts facts "uncov(3,7)"
+
+    Example: skerry rules why road.sql --view jams "stretch(3,4)" --at "2026-01-01 08:00:00"
     """
+    if view is not None:
+        moment = None if at is None else Micros((at - datetime(1970, 1, 1)) // timedelta(microseconds=1))
+        typer.echo(opened(program, None).why(view, fact, moment))
+    elif facts is not None:
+        _why_of_facts(program, fact, facts, project)
+    else:
+        raise OptionError("facts are in a folder, --facts DIR; or a script has a view of rules, --view NAME")
+
+
+def _why_of_facts(program: Path, fact: str, facts: Path, project: Path) -> None:
     checked = _checked(program)
     found = read_facts(facts, checked)
     question = read_question(fact, checked, found.unit)
@@ -108,13 +154,7 @@ def _tell(predicate: str, count: int, out: Path) -> None:
 
 
 def _checked(program: Path) -> Checked:
-    try:
-        text = program.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError(f"there is no program {str(program)!r}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read the program {str(program)!r}: {error}") from None
-    return checked_program(read(text))
+    return checked_program(read(program_text(program)))
 
 
 def _builtins(checked: Checked, project: Path) -> Builtins:

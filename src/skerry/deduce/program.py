@@ -4,8 +4,8 @@
 
 - the arguments of body atoms are variables, constants, or lists and function symbols of those: arithmetic in them has
   become a fresh variable and an equation;
-- ``_`` in a positive atom is a fresh variable; in a negated one it is gone: a projection predicate with a rule of its own
-  stands there instead;
+- ``_`` in a positive atom is a fresh variable; in a negated one it is gone: a projection predicate with a rule of its
+  own stands there instead;
 - every predicate has a declaration, types of all columns included;
 - components stand in an order in which each needs only itself and those before it.
 """

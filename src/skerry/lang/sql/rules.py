@@ -19,21 +19,11 @@ from skerry.operators.derive import Expression
 from skerry.plan.deduction import Deduce
 from skerry.plan.nodes import Node, Project, ViewPlan
 
-__all__ = ["program_text", "rules_outputs", "rules_plan"]
+__all__ = ["rules_outputs", "rules_plan"]
 
 _OPTIONS = {"late_to", "output", "rules"}
 _BESIDE = {"changes": ["_ts", "_op"], "snapshot": ["_ts"]}
 """What a mode tells of a tuple beside its columns."""
-
-
-def program_text(path: Path) -> str:
-    """What a file of rules holds."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError(f"there is no rule program {str(path)!r}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read the rule program {str(path)!r}: {error}") from None
 
 
 def rules_plan(view: View, base: Path, tree: exp.Expr | None, streams: Streams, options: Mapping[str, str]) -> Node:

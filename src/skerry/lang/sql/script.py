@@ -9,12 +9,13 @@ from sqlglot import exp
 
 from skerry.catalog import Catalog, Source, Subscription, View
 from skerry.errors import CatalogError, InputError, SqlError
+from skerry.lang.rules.files import program_text
 from skerry.lang.sql.declare import check_name, check_options, declared_source, identifier, options_of
 from skerry.lang.sql.predicates import Predicates
 from skerry.lang.sql.query import query_plan
 from skerry.lang.sql.readable import Streams
 from skerry.lang.sql.reading import Statement, place_of, read
-from skerry.lang.sql.rules import program_text, rules_outputs, rules_plan
+from skerry.lang.sql.rules import rules_outputs, rules_plan
 from skerry.lang.sql.subscriptions import SUBSCRIPTIONS, deleted_ids, inserted, is_about_subscriptions
 from skerry.operators.joins.techniques import TECHNIQUES
 from skerry.plan.nodes import ViewPlan

@@ -1,6 +1,5 @@
 """Rule programs over facts too many for one process: semi-naive rounds over DataFrames."""
 
-from skerry.spark.rules.fitting import typed, unfit
-from skerry.spark.rules.rounds import model
+from skerry.spark.rules.files import derived, unfit_run
 
-__all__ = ["model", "typed", "unfit"]
+__all__ = ["derived", "unfit_run"]
