@@ -89,3 +89,9 @@ def test_view_cannot_take_the_place_of_a_sink(session, view):
     session.execute(f"{SINK} ('a', 'road', 'lane = 1', 'mine')")
     with pytest.raises(InputError, match="'mine' is the sink of subscriptions; choose another name"):
         session.execute(f"CREATE MATERIALIZED VIEW {view} SELECT lane FROM road")
+
+
+def test_stream_that_spark_reads_takes_no_subscriptions(session):
+    session.execute("CREATE SOURCE clicks (n INT) WITH (connector='spark', spark_format='rate')")
+    with pytest.raises(InputError, match="'clicks', which Spark reads"):
+        session.subscribe([Subscription("c", "clicks", "n > 1")])

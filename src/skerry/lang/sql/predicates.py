@@ -79,6 +79,9 @@ class Predicates:
         if stream is None or stream.is_table:
             known = ", ".join(name for name, source in self._streams.items() if not source.is_table) or "none"
             raise InputError(f"{told} is for stream {subscription.stream!r}, which is not there; known are {known}")
+        if stream.connector == "spark":
+            what = "which Spark reads; subscriptions are matched where Skerry reads by itself"
+            raise InputError(f"{told} is for stream {stream.name!r}, {what}. A view can select from it")
         try:
             tree = sqlglot.condition(subscription.predicate, dialect=DIALECT)
             condition(tree, Scope(stream.name, stream.schema))
