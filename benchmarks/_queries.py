@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from _workloads import complete
 from skerry.index.axes import Axis, codes
-from skerry.kernels.grid import GREATEST, LEAST
+from skerry.kernels.index.grid import GREATEST, LEAST
 
 POINTS = 10_000
 ANSWERS = {"a 10k": 3_914_778, "a 100k": 38_694_214, "b 100k": 99_853, "b 1M": 997_965}

@@ -26,10 +26,10 @@ from skerry.index.index import QueryIndex
 from skerry.index.keys import key_of_double
 from skerry.index.region import Box, Region
 from skerry.index.spans import Values
-from skerry.kernels.brute import brute_force
-from skerry.kernels.ibs import IntervalTrees
-from skerry.kernels.mlgf import GridFile
-from skerry.kernels.spatial_join import join_batch, join_immediately
+from skerry.kernels.index.brute import brute_force
+from skerry.kernels.index.ibs import IntervalTrees
+from skerry.kernels.index.mlgf import GridFile
+from skerry.kernels.index.spatial_join import join_batch, join_immediately
 from skerry.operators.derive import evaluator
 
 _CHANGES = 2_000

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from _workloads import WINDOW_US, complete, steps
-from skerry.kernels.snjoin import OccurrenceTable, Tuples
+from skerry.kernels.joins.snjoin import OccurrenceTable, Tuples
 from skerry.model.time import END_OF_TIME
 from skerry.operators.joins.join import MultiJoin
 from skerry.operators.joins.shedding import SheddingJoin

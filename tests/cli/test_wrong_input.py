@@ -8,7 +8,7 @@ from tests.cli.commands import SCRIPT, laid_out, run, skerry
 
 SCRIPTS = {
     "unknown column": (SCRIPT.replace("AVG(speed)", "AVG(sped)"), "line 3, column .*: unknown column 'sped'; road has"),
-    "unknown stream": (SCRIPT.replace("FROM road", "FROM raod"), "unknown stream 'raod'; the catalogue has road"),
+    "unknown stream": (SCRIPT.replace("FROM road", "FROM raod"), "unknown stream 'raod'; the catalogue has mean, road"),
     "unknown function": (
         SCRIPT.replace("SELECT sensor", "SELECT sine(speed)"),
         "unknown function 'sine'; did you mean",

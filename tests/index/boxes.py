@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from skerry.kernels.grid import GREATEST, LEAST
+from skerry.kernels.index.grid import GREATEST, LEAST
 
 
 class Case(NamedTuple):

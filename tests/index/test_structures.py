@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skerry.index.boxes import BoxIndex
-from skerry.kernels.bitmaps import Bitmaps
-from skerry.kernels.blocks import Blocks
-from skerry.kernels.brute import brute_force
-from skerry.kernels.grid import GREATEST, LEAST, grid_over
-from skerry.kernels.ibs import IntervalTrees
-from skerry.kernels.mlgf import GridFile
-from skerry.kernels.spatial_join import join_batch, join_immediately
+from skerry.kernels.index.bitmaps import Bitmaps
+from skerry.kernels.index.blocks import Blocks
+from skerry.kernels.index.brute import brute_force
+from skerry.kernels.index.grid import GREATEST, LEAST, grid_over
+from skerry.kernels.index.ibs import IntervalTrees
+from skerry.kernels.index.mlgf import GridFile
+from skerry.kernels.index.spatial_join import join_batch, join_immediately
 from tests.index.boxes import Case, cases, inside, pairs
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from skerry.kernels.snjoin import Tuples
+from skerry.kernels.joins.snjoin import Tuples
 from skerry.shedding.bounded import BoundedJoin
 from tests.oracles.joins import Tuple
 

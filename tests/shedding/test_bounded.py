@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from skerry.errors import KernelError, LimitError, OptionError
 from skerry.kernels.hash import hash_of
-from skerry.kernels.policies import pattern
+from skerry.kernels.shedding.policies import pattern
 from skerry.shedding.bounded import POLICIES
 from tests import oracles
 from tests.oracles.joins import Tuple

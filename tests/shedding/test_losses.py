@@ -3,7 +3,7 @@ import random
 import numpy as np
 import pytest
 
-from skerry.kernels.books import sample_hashes
+from skerry.kernels.shedding.books import sample_hashes
 from skerry.shedding.bounded import POLICIES
 from tests.oracles.joins import Tuple
 from tests.shedding import reference

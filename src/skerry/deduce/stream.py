@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from skerry.deduce.engine import Engine
 from skerry.model.batch import empty, join
@@ -195,6 +196,9 @@ class Deduction(Operator):
         return join(told, self.schema)
 
     def _marked(self, now: int, sign: str, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows with their tick and sign, in an order that does not depend on how the model came about."""
+        if rows.num_rows > 1 and rows.num_columns:
+            rows = rows.take(pc.sort_indices(rows, [(name, "ascending") for name in rows.schema.names]))
         moments = pa.array(np.full(rows.num_rows, now), pa.int64()).cast(TIMESTAMP)
         signs = pa.array([sign], pa.string()).take(pa.array(np.zeros(rows.num_rows, np.int64)))
         return pa.RecordBatch.from_arrays([moments, signs, *rows.columns], schema=self.schema)

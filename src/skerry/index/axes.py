@@ -14,7 +14,7 @@ from pyarrow import types as kinds
 from skerry.index.keys import LEAST
 from skerry.index.spans import Values
 from skerry.kernels.hash import hash_bytes
-from skerry.kernels.texts import PREFIX, Bytes, prefix_codes
+from skerry.kernels.index.texts import PREFIX, Bytes, prefix_codes
 
 __all__ = ["Axis", "Interval", "bytes_of", "codes", "intervals", "is_told"]
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skerry.kernels.bitmaps import Bitmaps
-from skerry.kernels.blocks import FILL, Blocks
-from skerry.kernels.clusters import chances, clusters
-from skerry.kernels.grid import GREATEST, LEAST, Grid, cells_of, grid_over
+from skerry.kernels.index.bitmaps import Bitmaps
+from skerry.kernels.index.blocks import FILL, Blocks
+from skerry.kernels.index.clusters import chances, clusters
+from skerry.kernels.index.grid import GREATEST, LEAST, Grid, cells_of, grid_over
 
 __all__ = ["WIDE", "BoxIndex", "Marks", "Pairs"]
 

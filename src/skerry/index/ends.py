@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from skerry.kernels.texts import Bytes, within
+from skerry.kernels.index.texts import Bytes, within
 
 __all__ = ["Ends"]
 

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from skerry.index.boxes import BoxIndex
-from skerry.kernels.join_queries import JoinQueries, Shape
-from skerry.kernels.joined_points import JoinedPoints
-from skerry.kernels.sliding import Elements
+from skerry.kernels.index.join_queries import JoinQueries, Shape
+from skerry.kernels.index.joined_points import JoinedPoints
+from skerry.kernels.index.sliding import Elements
 
 __all__ = ["IndexedWindowJoin"]
 

@@ -12,10 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skerry.kernels.deviation import squares
-from skerry.kernels.exact import Totals, add_totals, add_values
-from skerry.kernels.fold import greatest, least
-from skerry.kernels.group import Groups
+from skerry.kernels.folds.deviation import squares
+from skerry.kernels.folds.exact import Totals, add_totals, add_values
+from skerry.kernels.folds.fold import greatest, least
+from skerry.kernels.folds.group import Groups
 from skerry.operators.grouping import group_rows, integers
 
 __all__ = ["Cell", "Count", "Distinct", "Extreme", "Total", "totals_of"]

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skerry.kernels.deviation import deviations
-from skerry.kernels.exact import as_doubles, halves
+from skerry.kernels.folds.deviation import deviations
+from skerry.kernels.folds.exact import as_doubles, halves
 from skerry.operators.cells import Cell, Count, Distinct, Extreme, Total, totals_of
 
 __all__ = ["FUNCTIONS", "Fold"]

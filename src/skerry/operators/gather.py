@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skerry.errors import InputError
-from skerry.kernels.combinations import combine
-from skerry.kernels.gather import Answers, Arrivals, Occurrences
+from skerry.kernels.joins.combinations import combine
+from skerry.kernels.joins.gather import Answers, Arrivals, Occurrences
 from skerry.kernels.order import in_order
 from skerry.model.batch import empty
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros

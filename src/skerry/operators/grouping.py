@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skerry.kernels.group import Groups, group
+from skerry.kernels.folds.group import Groups, group
 from skerry.kernels.hash import UInt64s, hash_bytes, hash_integers, mix
 
 __all__ = ["buckets", "canonical", "group_rows", "hash_column", "integers"]

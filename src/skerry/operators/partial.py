@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
-from skerry.kernels.group import Groups
-from skerry.kernels.panes import pane_numbers
+from skerry.kernels.folds.group import Groups
+from skerry.kernels.folds.panes import pane_numbers
 from skerry.model.batch import empty
 from skerry.model.window import Window
 from skerry.operators.cells import Cell

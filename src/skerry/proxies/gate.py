@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from skerry.catalog import Source
-from skerry.kernels.lateness import late_in_order
+from skerry.kernels.folds.lateness import late_in_order
 from skerry.model.batch import empty
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from skerry.errors import KernelError, LimitError
-from skerry.kernels.books import COMMON, LIMIT, LOGGED, PAGES, REFUSING, empty_books, sample_hashes
-from skerry.kernels.bounded import BOOKS, LOG, POLICY, WINDOWS, join, sweep
-from skerry.kernels.snjoin import Tuples, checked
-from skerry.kernels.windows import completed, empty_windows, roomier, rows_held, stripped
+from skerry.kernels.joins.snjoin import Tuples, checked
+from skerry.kernels.shedding.books import COMMON, LIMIT, LOGGED, PAGES, REFUSING, empty_books, sample_hashes
+from skerry.kernels.shedding.bounded import BOOKS, LOG, POLICY, WINDOWS, join, sweep
+from skerry.kernels.shedding.windows import completed, empty_windows, roomier, rows_held, stripped
 from skerry.model.time import Micros
 from skerry.shedding.losses import Ledger, SpanLoss
 from skerry.shedding.packing import packed, unpacked

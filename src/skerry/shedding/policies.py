@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 
 from skerry.errors import OptionError
-from skerry.kernels.policies.adaptive import Adaptive
-from skerry.kernels.policies.frequency import Frequency
-from skerry.kernels.policies.oldest import Oldest
-from skerry.kernels.policies.output import Output
-from skerry.kernels.policies.pattern import Pattern
-from skerry.kernels.policies.policy import Policy
-from skerry.kernels.policies.random import Random
-from skerry.kernels.windows import Windows
+from skerry.kernels.shedding.policies.adaptive import Adaptive
+from skerry.kernels.shedding.policies.frequency import Frequency
+from skerry.kernels.shedding.policies.oldest import Oldest
+from skerry.kernels.shedding.policies.output import Output
+from skerry.kernels.shedding.policies.pattern import Pattern
+from skerry.kernels.shedding.policies.policy import Policy
+from skerry.kernels.shedding.policies.random import Random
+from skerry.kernels.shedding.windows import Windows
 
 __all__ = ["POLICIES", "make_policy"]
 

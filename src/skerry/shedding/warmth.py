@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skerry.kernels.snjoin import Tuples
+from skerry.kernels.joins.snjoin import Tuples
 from skerry.model.time import Micros
 from skerry.shedding.bounded import BoundedJoin
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from skerry.experiments.duality.workload import Queries, join_queries, points, quarters, queries
-from skerry.kernels.brute import brute_force
-from skerry.kernels.grid import GREATEST, LEAST
+from skerry.kernels.index.brute import brute_force
+from skerry.kernels.index.grid import GREATEST, LEAST
 
 
 def test_elements_are_uniform_or_crowded_into_a_tenth_of_each_attribute():

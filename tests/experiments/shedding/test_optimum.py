@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from skerry.experiments.shedding.optimum import Needs, needs, optimum
 from skerry.experiments.shedding.workload import Workload, generated
-from skerry.kernels.snjoin import Tuples
+from skerry.kernels.joins.snjoin import Tuples
 from tests.oracles.joins import Tuple
 from tests.shedding.reference import BoundedJoin, Policy
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from skerry.experiments.shedding.workload import WINDOW_US, Workload, chosen, generated
-from skerry.kernels.snjoin import Tuples
+from skerry.kernels.joins.snjoin import Tuples
 
 SMALL = Workload(tuple_count=2_000)
 

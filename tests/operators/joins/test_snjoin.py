@@ -7,7 +7,7 @@ from skerry.model.time import Micros
 from skerry.operators.joins.snjoin import SNJoin
 from skerry.operators.joins.technique import Arrivals
 from tests import oracles
-from tests.kernels.test_snjoin import arrivals, columns
+from tests.kernels.joins.test_snjoin import arrivals, columns
 from tests.oracles.joins import Tuple
 
 

@@ -10,7 +10,7 @@ from skerry.deduce.engine.cells import Bools, Cells, Int64s, Kind, Vector, both,
 from skerry.deduce.program import Type
 from skerry.deduce.values import calculate, compare
 from skerry.errors import RuleLimit
-from skerry.kernels.sums import SIGNS, exact
+from skerry.kernels.rules.sums import SIGNS, exact
 
 __all__ = ["calculated", "compared"]
 

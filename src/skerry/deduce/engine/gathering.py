@@ -11,7 +11,7 @@ from skerry.deduce.engine.relation import NEW, Relation
 from skerry.deduce.gather import NUMERIC, gathered
 from skerry.deduce.program import Aggregate, Predicate, Type
 from skerry.errors import RuleLimit
-from skerry.kernels.exact import add_values, as_doubles
+from skerry.kernels.folds.exact import add_values, as_doubles
 from skerry.model.term import Value
 
 __all__ = ["Gathering"]

@@ -13,7 +13,7 @@ from skerry.deduce.engine.steps import Match, Unpack
 from skerry.deduce.engine.terms import Evaluation, Types
 from skerry.deduce.program import Rule, Type
 from skerry.errors import RuleLimit
-from skerry.kernels.postings import Found
+from skerry.kernels.rules.postings import Found
 from skerry.model.term import Term, Variable
 
 __all__ = ["Plan"]

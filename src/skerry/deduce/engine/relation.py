@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skerry.deduce.engine.cells import Bools, Int64s
-from skerry.kernels.postings import Postings
-from skerry.kernels.rows import NEW, OLD, RowSet
+from skerry.kernels.rules.postings import Postings
+from skerry.kernels.rules.rows import NEW, OLD, RowSet
 
 __all__ = ["KEPT", "NEW", "OLD", "Relation"]
 

@@ -12,7 +12,7 @@ from skerry.deduce.engine.frames import BELOW, ORIGIN, RANK, Frame, Setting
 from skerry.deduce.engine.relation import KEPT, Relation
 from skerry.deduce.engine.terms import Evaluation, Types
 from skerry.deduce.program import Type
-from skerry.kernels.postings import Found, Matches, Postings
+from skerry.kernels.rules.postings import Found, Matches, Postings
 from skerry.model.term import Constant, Term, Variable
 
 __all__ = [

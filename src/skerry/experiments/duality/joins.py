@@ -15,9 +15,9 @@ from skerry.experiments.duality.timing import Tell, agreed, timed
 from skerry.experiments.duality.workload import join_queries, points, quarters
 from skerry.experiments.figure import Figure, Outcome, Verdict
 from skerry.index.indexed_join import IndexedWindowJoin
-from skerry.kernels.join_queries import Shape
-from skerry.kernels.shared_join import SharedWindowJoin
-from skerry.kernels.window_join import SpatialWindowJoin
+from skerry.kernels.index.join_queries import Shape
+from skerry.kernels.index.shared_join import SharedWindowJoin
+from skerry.kernels.index.window_join import SpatialWindowJoin
 
 __all__ = ["PAPER", "by_window"]
 

@@ -12,9 +12,9 @@ from skerry.experiments.duality.timing import agreed, timed
 from skerry.experiments.duality.workload import Queries, points, queries
 from skerry.experiments.figure import Panel
 from skerry.index.boxes import BoxIndex
-from skerry.kernels.ibs import IntervalTrees
-from skerry.kernels.mlgf import GridFile
-from skerry.kernels.spatial_join import join_batch, join_immediately
+from skerry.kernels.index.ibs import IntervalTrees
+from skerry.kernels.index.mlgf import GridFile
+from skerry.kernels.index.spatial_join import join_batch, join_immediately
 
 __all__ = ["TIME", "Effort", "Int64s", "Techniques", "Timed", "rehearse", "times", "timing"]
 

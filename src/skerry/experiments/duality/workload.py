@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from skerry.kernels.grid import GREATEST, LEAST
-from skerry.kernels.join_queries import COMPARISONS, JoinQueries
+from skerry.kernels.index.grid import GREATEST, LEAST
+from skerry.kernels.index.join_queries import COMPARISONS, JoinQueries
 
 __all__ = ["Queries", "join_queries", "points", "quarters", "queries"]
 

@@ -10,7 +10,7 @@ from skerry.experiments.shedding.normal import foreseen
 from skerry.experiments.shedding.runs import ANSWERS, Case, Tell, measured
 from skerry.experiments.shedding.unique import BEST_SHARE, RIVALS
 from skerry.experiments.shedding.weblog import PAGES, WINDOW_US, first_visits, read_weblog
-from skerry.kernels.snjoin import Tuples
+from skerry.kernels.joins.snjoin import Tuples
 from skerry.model.time import show_span
 from skerry.shedding.bounded import POLICIES
 

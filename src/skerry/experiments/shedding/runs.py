@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from skerry.experiments.figure import Panel
 from skerry.experiments.shedding.workload import chosen
-from skerry.kernels.snjoin import Tuples
+from skerry.kernels.joins.snjoin import Tuples
 from skerry.model.time import Micros
 from skerry.shedding.bounded import POLICIES, BoundedJoin
 

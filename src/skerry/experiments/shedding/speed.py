@@ -9,7 +9,7 @@ import pyarrow as pa
 from skerry.experiments.figure import Figure, Outcome, Panel, Verdict
 from skerry.experiments.shedding.runs import Case, Tell, answers_of
 from skerry.experiments.shedding.workload import Workload, chosen, generated
-from skerry.kernels.snjoin import Tuples
+from skerry.kernels.joins.snjoin import Tuples
 from skerry.shedding.bounded import POLICIES
 
 __all__ = ["speed_by_memory", "speed_by_streams"]

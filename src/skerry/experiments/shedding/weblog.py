@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from skerry.experiments.shedding.workload import chosen
-from skerry.kernels.snjoin import Tuples
+from skerry.kernels.joins.snjoin import Tuples
 from skerry.model.time import MICROS
 
 __all__ = ["LOG", "PAGES", "WINDOW_US", "first_visits", "read_weblog"]

@@ -18,7 +18,7 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from skerry.kernels.snjoin import Tuples
+from skerry.kernels.joins.snjoin import Tuples
 from skerry.model.time import MICROS
 
 __all__ = ["WINDOW_US", "Workload", "chosen", "generated"]

@@ -1,8 +1,8 @@
 """MJoin: a hash table a stream, and each tuple probes the others, the most selective first."""
 
-from skerry.kernels.amjoin import no_vectors
-from skerry.kernels.chains import Records, entries, insert_all, swept
-from skerry.kernels.mjoin import Probing, mjoin
+from skerry.kernels.joins.amjoin import no_vectors
+from skerry.kernels.joins.chains import Records, entries, insert_all, swept
+from skerry.kernels.joins.mjoin import Probing, mjoin
 from skerry.model.time import Micros
 from skerry.operators.joins.technique import Arrivals, Int64s, Technique
 

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from skerry.errors import KernelError
-from skerry.kernels.chains import (
+from skerry.kernels.joins.chains import (
     Records,
     chained,
     drop_ended,
@@ -19,7 +19,7 @@ from skerry.kernels.chains import (
     laid_out,
     with_tables,
 )
-from skerry.kernels.outer import Lists, climb_levels, probe_tables, swept_occurrences, walk_occurrences
+from skerry.kernels.joins.outer import Lists, climb_levels, probe_tables, swept_occurrences, walk_occurrences
 from skerry.model.time import Micros
 from skerry.operators.joins.technique import Int32s, Int64s
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skerry.kernels.snjoin import OccurrenceTable, Tuples
+from skerry.kernels.joins.snjoin import OccurrenceTable, Tuples
 from skerry.model.time import Micros
 from skerry.operators.joins.technique import Arrivals, Int64s, Technique
 

@@ -1,7 +1,7 @@
 """Left-deep trees of binary joins: symmetric hash joins, and XJoins."""
 
-from skerry.kernels.chains import Records, entries, swept
-from skerry.kernels.tree import Tree, climb
+from skerry.kernels.joins.chains import Records, entries, swept
+from skerry.kernels.joins.tree import Tree, climb
 from skerry.model.time import Micros
 from skerry.operators.joins.technique import Arrivals, Int64s, Technique
 

@@ -1,0 +1,1 @@
+"""Sums, groups and panes of window aggregates."""

@@ -1,0 +1,193 @@
+"""Boxes in blocks of 64 neighbours: bitmaps say which blocks a point's cells meet, and these are tested whole.
+
+    cell 5 of speed    blocks  0 1 0 0 1 ...      AND-ed over the axes: few are left
+    block 4            lows and highs of 64 boxes, axis by axis: one comparison for several boxes at once
+
+A point costs a bit for each block and axis, and a test of each block that it may be in: right for boxes that few
+points are in, however many there are. A new box goes into the block that it widens least; a full block is halved.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from skerry.errors import KernelError
+from skerry.kernels._jit import kernel
+from skerry.kernels.bits import FULL, lowest_bit, meet
+from skerry.kernels.index.clusters import clusters
+from skerry.kernels.index.grid import GREATEST, LEAST, Grid, cells_of
+from skerry.kernels.index.pairs import Int32s, roomier
+from skerry.kernels.index.placing import BLOCK, BlockArrays, add, lay, remove
+
+__all__ = ["FILL", "Blocks"]
+
+Int64s = npt.NDArray[np.int64]
+UInt64s = npt.NDArray[np.uint64]
+
+FILL = 56
+"""So many boxes a block has at first, lest the next one split it."""
+_FEWEST_BLOCKS = 64
+
+
+class Blocks:
+    """Boxes over the axes of a grid, under numbers of the caller's choice, which must not be large.
+
+    >>> from skerry.kernels.index.grid import grid_over
+    >>> lows, highs = np.array([[0, 5]]), np.array([[7, 9]])
+    >>> blocks = Blocks(grid_over(lows, highs, 4), lows, highs, np.array([10, 11]))
+    >>> rows, numbers = blocks.match(np.array([[3, 6]]))
+    >>> rows.tolist(), numbers.tolist()
+    ([0, 1, 1], [10, 10, 11])
+    """
+
+    def __init__(self, grid: Grid, lows: Int64s, highs: Int64s, numbers: Int64s, firsts: Int64s | None = None) -> None:
+        """With ``firsts``, boxes come block by block, and it says where each begins, and where the last ends."""
+        axes = grid.starts.shape[0]
+        if not (lows.shape == highs.shape == (axes, numbers.size)):
+            raise KernelError("boxes do not fit their grid or numbers:", lows.shape, highs.shape, numbers.size, axes)
+        self.grid = grid
+        order = np.arange(numbers.size)
+        if firsts is None:
+            order, firsts = clusters(grid, lows, highs, FILL)
+        self._blocks = _empty(grid, firsts.size - 1, int(numbers.max(initial=0)) + 1)
+        lay(*grid, self._blocks, np.ascontiguousarray(lows), np.ascontiguousarray(highs), numbers, order, firsts)
+
+    @property
+    def count(self) -> int:
+        """How many boxes there are."""
+        return int(np.count_nonzero(self._blocks.places >= 0))
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the arrays take."""
+        return sum(array.nbytes for array in (*self.grid, *self._blocks))
+
+    def __contains__(self, number: int) -> bool:
+        """Whether a box is here."""
+        return number < self._blocks.places.size and self._blocks.places[number] >= 0
+
+    @property
+    def numbers(self) -> Int64s:
+        """The numbers of all boxes."""
+        return np.flatnonzero(self._blocks.places >= 0)
+
+    def boxes(self, numbers: Int64s) -> tuple[Int64s, Int64s]:
+        """The lows and highs of some boxes, axis by box."""
+        blocks, slots = np.divmod(self._blocks.places[numbers], BLOCK)
+        return self._blocks.lows[blocks, :, slots].T, self._blocks.highs[blocks, :, slots].T
+
+    def by_block(self) -> tuple[Int64s, Int64s]:
+        """The numbers of all boxes, block by block, and where each block begins; the end of the last behind them."""
+        held = self._blocks.labels[: int(self._blocks.used[0])]
+        firsts = np.concatenate([[0], np.cumsum(np.count_nonzero(held >= 0, axis=1))])
+        return held[held >= 0].astype(np.int64), firsts
+
+    def add(self, number: int, low: Int64s, high: Int64s) -> None:
+        """Take a box in."""
+        if number >= self._blocks.places.size:
+            more = np.full(number + 1 + self._blocks.places.size // 2, -1, np.int64)
+            more[: self._blocks.places.size] = self._blocks.places
+            self._blocks = self._blocks._replace(places=more)
+        if self._blocks.used[0] == self._blocks.labels.shape[0]:
+            self._blocks = _roomier(self._blocks)
+        add(*self.grid, self._blocks, number, np.asarray(low, np.int64), np.asarray(high, np.int64))
+
+    def remove(self, number: int) -> None:
+        """Forget a box."""
+        remove(*self.grid, self._blocks, number)
+
+    def match(self, points: Int64s) -> tuple[Int32s, Int32s]:
+        """The pairs of a point and a box that it is in: rows in order, and the boxes' numbers."""
+        points = np.ascontiguousarray(points, np.int64)
+        cells = cells_of(self.grid, points)
+        row, filled, rows = 0, 0, points.shape[1]
+        places, found = np.empty(0, np.int32), np.empty(0, np.int32)
+        while row < rows and self._blocks.used[0]:
+            size = 2 * found.size + 64 * rows + BLOCK * int(self._blocks.used[0])
+            places, found = roomier(places, found, filled, size)
+            row, filled = _match(self._blocks, points, cells, row, places, found, filled)
+        return places[:filled].copy(), found[:filled].copy()
+
+    def marks(self, points: Int64s) -> tuple[UInt64s, Int32s]:
+        """One bitmap a point, a word a block, and the numbers of the boxes that bits stand for, or -1."""
+        rows, numbers = self.match(points)
+        used = int(self._blocks.used[0])
+        marks = np.zeros((points.shape[1], used), np.uint64)
+        _set(marks, rows, self._blocks.places[numbers])
+        return marks, self._blocks.labels[:used].ravel()
+
+
+def _empty(grid: Grid, used: int, numbers: int) -> BlockArrays:
+    """Blocks without boxes, ``used`` of them in use."""
+    axes, cells = grid.starts.shape
+    blocks = used + used // 4 + _FEWEST_BLOCKS
+    return BlockArrays(
+        lows=np.full((blocks, axes, BLOCK), GREATEST, np.int64),
+        highs=np.full((blocks, axes, BLOCK), LEAST, np.int64),
+        labels=np.full((blocks, BLOCK), -1, np.int32),
+        extents=np.full((blocks, axes, 2), [cells, -1], np.int32),
+        bounded=np.zeros(blocks, np.uint64),
+        bits=np.zeros((axes, cells, (blocks + 63) // 64), np.uint64),
+        places=np.full(numbers, -1, np.int64),
+        used=np.array([used]),
+    )
+
+
+def _roomier(blocks: BlockArrays) -> BlockArrays:
+    """The same blocks, and room for half as many again."""
+    size, words = blocks.labels.shape[0], blocks.bits.shape[2]
+    more = (size // 2 + 63) // 64 * 64
+    wider = np.zeros((*blocks.bits.shape[:2], (size + more + 63) // 64), np.uint64)
+    wider[:, :, :words] = blocks.bits
+    axes = blocks.lows.shape[1]
+    return blocks._replace(
+        lows=np.concatenate([blocks.lows, np.full((more, axes, BLOCK), GREATEST)]),
+        highs=np.concatenate([blocks.highs, np.full((more, axes, BLOCK), LEAST)]),
+        labels=np.concatenate([blocks.labels, np.full((more, BLOCK), -1, np.int32)]),
+        extents=np.concatenate([blocks.extents, np.full((more, axes, 2), [blocks.bits.shape[1], -1], np.int32)]),
+        bounded=np.concatenate([blocks.bounded, np.zeros(more, np.uint64)]),
+        bits=wider,
+    )
+
+
+@kernel
+def _test(blocks, block, points, row):
+    """Which boxes of a block a point is in, by the axes on which any of them has an end."""
+    inside, axis, left = FULL, 0, blocks.bounded[block]
+    while left != 0 and inside != 0 and axis < points.shape[0]:
+        axis = max(axis, lowest_bit(left))
+        code, within = points[axis, row], np.uint64(0)
+        for slot in range(BLOCK):
+            holds = (blocks.lows[block, axis, slot] <= code) & (code <= blocks.highs[block, axis, slot])
+            within |= np.uint64(holds) << np.uint64(slot)
+        inside &= within
+        axis += 1
+        left &= left - np.uint64(1) if axis < 64 else FULL
+    return inside
+
+
+@kernel
+def _match(blocks, points, cells, row, rows, numbers, filled):
+    """Write pairs from a row on, as long as there is room for all boxes; the row and the pairs reached."""
+    found = np.empty(blocks.bits.shape[2], np.uint64)
+    while row < points.shape[1] and filled + BLOCK * blocks.used[0] <= numbers.size:
+        meet(blocks.bits, cells, row, found)
+        for word in range(found.size):
+            left = found[word]
+            while left != 0:
+                block = (word << 6) + lowest_bit(left)
+                left &= left - np.uint64(1)
+                inside = _test(blocks, block, points, row)
+                while inside != 0:
+                    rows[filled] = row
+                    numbers[filled] = blocks.labels[block, lowest_bit(inside)]
+                    inside &= inside - np.uint64(1)
+                    filled += 1
+        row += 1
+    return row, filled
+
+
+@kernel
+def _set(marks, rows, places):
+    for pair in range(rows.size):
+        place = places[pair]
+        marks[rows[pair], place // BLOCK] |= np.uint64(1) << np.uint64(place % BLOCK)

@@ -1,0 +1,185 @@
+"""Which block a box goes into, and how a full block is halved."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from skerry.kernels._jit import kernel
+from skerry.kernels.index.clusters import best_cut, part
+from skerry.kernels.index.grid import GREATEST, LEAST, cell_of
+
+__all__ = ["BLOCK", "BlockArrays", "add", "lay", "remove"]
+
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+UInt64s = npt.NDArray[np.uint64]
+
+BLOCK = 64
+_FIRST, _LAST = range(2)
+
+
+class BlockArrays(NamedTuple):
+    """What kernels change. A slot without a box has a low above its high."""
+
+    lows: Int64s
+    """Block by axis by slot."""
+    highs: Int64s
+    labels: Int32s
+    """Block by slot: the number of the box, or -1."""
+    extents: Int32s
+    """Block by axis: the first and the last cell that its boxes meet; the last is below the first if there is none."""
+    bounded: UInt64s
+    """A bit for each axis on which a box of a block has an end, the last for all from 63 on; axis 0 if it has none."""
+    bits: UInt64s
+    """Axis by cell by word: the blocks that meet a cell."""
+    places: Int64s
+    """Number by number: block times 64, and slot; or -1."""
+    used: Int64s
+    """How many blocks are in use."""
+
+
+@kernel
+def lay(starts, counts, blocks, lows, highs, numbers, order, firsts):
+    """Put boxes into their blocks."""
+    for block in range(firsts.size - 1):
+        for place in range(firsts[block], firsts[block + 1]):
+            box, slot = order[place], place - firsts[block]
+            _enter(blocks, block, slot, numbers[box], lows[:, box], highs[:, box])
+        _mark(starts, counts, blocks, block)
+
+
+@kernel
+def _enter(blocks, block, slot, number, low, high):
+    blocks.labels[block, slot] = number
+    blocks.places[number] = block * BLOCK + slot
+    for axis in range(low.size):
+        blocks.lows[block, axis, slot] = low[axis]
+        blocks.highs[block, axis, slot] = high[axis]
+
+
+@kernel
+def _leave(blocks, block, slot):
+    blocks.labels[block, slot] = -1
+    for axis in range(blocks.lows.shape[1]):
+        blocks.lows[block, axis, slot] = GREATEST
+        blocks.highs[block, axis, slot] = LEAST
+
+
+@kernel
+def _mark(starts, counts, blocks, block):
+    """Find the cells that the boxes of a block meet, and set its bits there alone."""
+    bit, word = np.uint64(1) << np.uint64(block & 63), block >> 6
+    cells = starts.shape[1]
+    turns = np.zeros(cells + 1, np.int64)
+    blocks.bounded[block] = 0
+    for axis in range(starts.shape[0]):
+        first, last, bounded = cells, -1, False
+        for slot in range(BLOCK):
+            open_ended = blocks.lows[block, axis, slot] == LEAST and blocks.highs[block, axis, slot] == GREATEST
+            bounded |= blocks.labels[block, slot] >= 0 and not open_ended
+            if blocks.lows[block, axis, slot] <= blocks.highs[block, axis, slot]:
+                low = cell_of(starts[axis], counts[axis], blocks.lows[block, axis, slot])
+                high = cell_of(starts[axis], counts[axis], blocks.highs[block, axis, slot])
+                turns[low] += 1
+                turns[high + 1] -= 1
+                first, last = min(first, low), max(last, high)
+        for cell in range(blocks.extents[block, axis, _FIRST], blocks.extents[block, axis, _LAST] + 1):
+            blocks.bits[axis, cell, word] &= ~bit
+        blocks.bounded[block] |= np.uint64(bounded) << np.uint64(min(axis, 63))
+        meeting = 0
+        for cell in range(first, last + 1):
+            meeting += turns[cell]
+            turns[cell] = 0
+            if meeting > 0:
+                blocks.bits[axis, cell, word] |= bit
+        turns[last + 1] = 0
+        blocks.extents[block, axis, _FIRST], blocks.extents[block, axis, _LAST] = first, last
+    if blocks.bounded[block] == 0:
+        blocks.bounded[block] = 1
+
+
+@kernel
+def add(starts, counts, blocks, number, low, high):
+    """Put a box into the block that it widens least, which is halved if it is full."""
+    cells = np.empty((low.size, 2), np.int32)
+    for axis in range(low.size):
+        cells[axis, _FIRST] = cell_of(starts[axis], counts[axis], low[axis])
+        cells[axis, _LAST] = cell_of(starts[axis], counts[axis], high[axis])
+    block = _nearest(counts, blocks, cells)
+    slot = _free_slot(blocks, block)
+    if slot == BLOCK:
+        other = blocks.used[0]
+        blocks.used[0] += 1
+        _halve(starts, counts, blocks, block, other)
+        _mark(starts, counts, blocks, other)
+        _mark(starts, counts, blocks, block)
+        if _widening(counts, blocks.extents[other], cells) < _widening(counts, blocks.extents[block], cells):
+            block = other
+        slot = _free_slot(blocks, block)
+    _enter(blocks, block, slot, number, low, high)
+    _mark(starts, counts, blocks, block)
+
+
+@kernel
+def _free_slot(blocks, block):
+    slot = 0
+    while slot < BLOCK and blocks.labels[block, slot] >= 0:
+        slot += 1
+    return slot
+
+
+@kernel
+def _nearest(counts, blocks, cells):
+    """The block that a box widens least; the first, if there is none yet."""
+    if blocks.used[0] == 0:
+        blocks.used[0] = 1
+    nearest, least = 0, np.inf
+    for block in range(blocks.used[0]):
+        widening = _widening(counts, blocks.extents[block], cells)
+        if widening < least:
+            nearest, least = block, widening
+    return nearest
+
+
+@kernel
+def _widening(counts, extents, cells):
+    """By how much the share of cells that a block meets grows with a box; of blocks that need not grow, the least."""
+    now, then = 1.0, 1.0
+    for axis in range(counts.size):
+        first, last = extents[axis, _FIRST], extents[axis, _LAST]
+        now *= max(last - first + 1, 0) / counts[axis]
+        then *= (max(last, cells[axis, _LAST]) - min(first, cells[axis, _FIRST]) + 1) / counts[axis]
+    return then - now + now * 1e-3
+
+
+@kernel
+def _halve(starts, counts, blocks, block, other):
+    """Move half of the boxes of a full block into an empty one."""
+    axes = starts.shape[0]
+    bounds = np.empty((2 * axes, BLOCK), np.int64)
+    cells = np.empty((2 * axes, BLOCK), np.int32)
+    for axis in range(axes):
+        for slot in range(BLOCK):
+            bounds[axis, slot] = blocks.lows[block, axis, slot]
+            bounds[axes + axis, slot] = blocks.highs[block, axis, slot]
+            cells[axis, slot] = cell_of(starts[axis], counts[axis], bounds[axis, slot])
+            cells[axes + axis, slot] = cell_of(starts[axis], counts[axis], bounds[axes + axis, slot])
+    order = np.arange(BLOCK)
+    cut = best_cut(cells, order, 0, BLOCK)
+    if cut >= 0:
+        part(bounds[cut], order, 0, BLOCK, BLOCK // 2)
+    for place in range(BLOCK // 2, BLOCK):
+        slot = order[place]
+        number = blocks.labels[block, slot]
+        _leave(blocks, block, slot)
+        _enter(blocks, other, place - BLOCK // 2, number, bounds[:axes, slot], bounds[axes:, slot])
+
+
+@kernel
+def remove(starts, counts, blocks, number):
+    """Take a box out of its block."""
+    place = blocks.places[number]
+    blocks.places[number] = -1
+    _leave(blocks, place // BLOCK, place % BLOCK)
+    _mark(starts, counts, blocks, place // BLOCK)

@@ -1,0 +1,1 @@
+"""Tables and probes of joins: SNJoin, its rivals, answers of variable arity."""

@@ -1,0 +1,1 @@
+"""Relations of rules: rows, their indexes, exact arithmetic."""

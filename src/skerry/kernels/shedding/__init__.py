@@ -1,0 +1,1 @@
+"""Joins within a budget: windows, queues of victims, policies, the books of what was lost."""

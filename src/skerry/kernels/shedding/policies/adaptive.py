@@ -1,0 +1,444 @@
+"""Tuples are judged by what tuples like them went on to yield, by the time for which they took up room.
+
+A tuple is like others of its key, once the key has come often enough. Until then it is like those in the same
+situation: which streams had its key when it arrived, which have it by now, how old it is; or that it has had an
+answer; or that its key has lost a tuple. Where keys repeat, those that yield most stay, as with ``output``; where they
+do not, those stay whose key is on its way through all streams, as with ``pattern``.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from skerry.kernels._reference import inner_kernel
+from skerry.kernels.hash import hash_of
+from skerry.kernels.shedding.queues import Queues, append, empty_queues, first, least, prioritise, settled, take_out
+from skerry.kernels.shedding.windows import GHOST, NONE, Windows, at, longer, moved
+
+__all__ = ["Adaptive"]
+
+_LATER, _OWN, _TUPLES = range(3)
+_GAIN, _TIME, _EXITS = range(3)
+_SITUATIONS, _KEYS, _NOW = range(3)
+_ANSWERED, _BROKEN = 1, 2
+"""The situations that each stream has from the start; others follow as they are seen."""
+_AGES = (0.0, 0.0625, 0.25, 0.5)
+"""When an age begins, as a share of a lifetime."""
+_STAGES = len(_AGES)
+_KNOWN = 4.0
+"""How many tuples of a key a stream must have had for the key to be known there."""
+_KEY_PRIOR = 2.0
+"""How many tuples of a key a stream must have had for them to count as much as what is usual of the key elsewhere."""
+_RECENT = 1024.0
+"""When a key has had so many tuples, what was learned of it counts half from then on."""
+_EXPERIENCE = 256.0
+"""When so many tuples have left a situation, what was learned of it counts half from then on."""
+_PRIOR = 2.0
+"""How many tuples must have left a situation for it to be believed as much as what is usual in its stream."""
+_FEW, _MANY = 64, 8192
+"""How many situations there is room for at first, and at the most; those of later ones are thought of as broken."""
+
+
+class Adaptive(NamedTuple):
+    """Classes are pairs of situation and age, each of a stream; and pairs of stream and key, with negative numbers.
+
+    The priority of a key is the answers that a tuple of it has had after its own arrival, by the time it could have
+    stayed. A situation at an age leads to others, or to the end. What is ahead of it is what its tuples gained and
+    how long they stayed in it, and what is ahead where they went from there, on average; its priority is the gain
+    ahead by the time ahead. A tuple that is shed tells how long it stayed, and nothing more; so a situation that is
+    shed early is not thought ill of for it. What was learned long ago counts less and less.
+    """
+
+    situations: Queues
+    keys: Queues
+    ahead: npt.NDArray[np.float64]
+    """By situation and age: gains and times, in it and ahead of those that left it, and how many left."""
+    usual: npt.NDArray[np.float64]
+    """Gains and times by stream."""
+    sums: npt.NDArray[np.float64]
+    """By situation: answers after and on arrival, and tuples that arrived in it."""
+    key_sums: npt.NDArray[np.float64]
+    """The same by key and stream."""
+    broken: npt.NDArray[np.bool_]
+    """By entry: whether a stream has lost its last tuple of the key, and there was no answer since."""
+    since: npt.NDArray[np.int64]
+    """Since when a tuple is in its class."""
+    patterns: npt.NDArray[np.uint64]
+    """By situation: streams that had the key on arrival, and that have it."""
+    owners: npt.NDArray[np.int64]
+    """The stream of each situation."""
+    places: npt.NDArray[np.int32]
+    """Situations by hash of stream and patterns."""
+    marks: npt.NDArray[np.int64]
+    """How many situations there are, how many keys came in, the newest start."""
+    turns: npt.NDArray[np.int64]
+    """Whose turn it is to be looked through, by stream: a place in its heap."""
+
+    @classmethod
+    def of(cls, windows: Windows, seed: int, hash_values: int) -> "Adaptive":
+        """A policy for empty windows."""
+        streams = len(windows.streams)
+        key_classes, room = len(windows.entries) * streams, _FEW + 2 * streams
+        owners = np.zeros(room, np.int64)
+        owners[1 : 2 * streams + 1] = np.arange(2 * streams) // 2
+        policy = cls(
+            situations=empty_queues(windows, room * _STAGES),
+            keys=empty_queues(windows, key_classes),
+            ahead=np.zeros((room * _STAGES, 3)),
+            usual=np.zeros((streams, 2)),
+            sums=np.zeros((room, 3)),
+            key_sums=np.zeros((key_classes, 3)),
+            broken=np.zeros(len(windows.entries), np.bool_),
+            since=np.zeros(len(windows.tuples), np.int64),
+            patterns=np.zeros((room, 2), np.uint64),
+            owners=owners,
+            places=np.zeros(1 << (2 * room).bit_length(), np.int32),
+            marks=np.array([2 * streams, 0, -(2**63)], np.int64),
+            turns=np.zeros(streams, np.int64),
+        )
+        policy.situations.classes["tie"] = np.arange(room * _STAGES)
+        return policy
+
+    def grown(self, before: Windows, windows: Windows) -> "Adaptive":
+        """The same with more room."""
+        room = len(self.sums) * (2 if self.crowded() else 1)
+        key_classes = len(windows.entries) * len(windows.streams)
+        grown = self._replace(
+            situations=settled(self.situations, before, windows, room * _STAGES),
+            keys=settled(self.keys, before, windows, key_classes),
+            ahead=longer(self.ahead, room * _STAGES),
+            sums=longer(self.sums, room),
+            key_sums=longer(self.key_sums, key_classes),
+            broken=longer(self.broken, len(windows.entries)),
+            since=moved(self.since, before.streams, windows.streams),
+            patterns=longer(self.patterns, room),
+            owners=longer(self.owners, room),
+            places=np.zeros(1 << (2 * room).bit_length(), np.int32),
+        )
+        grown.situations.classes["tie"] = np.arange(room * _STAGES)
+        _index_all(grown.places, grown.patterns, grown.owners, len(windows.streams), grown.marks[_SITUATIONS])
+        return grown
+
+    @property
+    def label_count(self) -> int:
+        """One a situation, and before them one a stream for known keys."""
+        return len(self.sums) + self.keys.sizes.size
+
+    def named(self, label: int) -> tuple[int, str]:
+        """A stream, and a pattern, a digit a stream, or what else is known of the tuple."""
+        streams = self.keys.sizes.size
+        situation = label - streams
+        if situation < 0:
+            return label, "key"
+        if situation <= 2 * streams:
+            return (situation - 1) // 2, ("answered", "broken")[(situation - 1) % 2]
+        bits = int(self.patterns[situation, 0])
+        return int(self.owners[situation]), "".join(str(bits >> stream & 1) for stream in range(streams))
+
+    def classify(self, windows, entry, key, stream, pattern):
+        """The class of the key if it is known, else the first age of a situation, a new one if need be."""
+        of_key = entry * windows.streams.size + stream
+        if entry != NONE and (self.key_sums[of_key, _TUPLES] >= _KNOWN - 1.0 or _is_known(self, windows, entry)):
+            return -of_key
+        if entry != NONE and self.broken[entry]:
+            return (2 * stream + _BROKEN) * _STAGES
+        situation = _situation(self, stream, pattern, pattern)
+        return (situation if situation != NONE else 2 * stream + _BROKEN) * _STAGES
+
+    def worth(self, windows, entry, kind):
+        """All its answers a tuple: those that an arrival completes are its own."""
+        if kind < 0:
+            return _mean(self.key_sums, -kind, True)
+        return _mean(self.sums, kind // _STAGES, True)
+
+    def evict(self, windows, stream):
+        """The first tuple of the class that promises least."""
+        kind, of_key = least(self.situations, windows, stream), least(self.keys, windows, stream)
+        lower = self.keys.classes[of_key]["priority"] < self.situations.classes[kind]["priority"]
+        if kind == NONE or (of_key != NONE and lower):
+            return first(self.keys, windows, stream, of_key)
+        return first(self.situations, windows, stream, kind)
+
+    def withdraw(self, windows, stream, number):
+        """Out of its class."""
+        kind = windows.tuples[at(windows, stream, number)]["kind"]
+        if kind < 0:
+            take_out(self.keys, windows, stream, number, -kind)
+        else:
+            _end(self, windows, stream, number, kind, NONE)
+
+    def leave(self, windows, stream, entry):
+        """A key is broken when a stream has lost its last tuple of it, and forgotten when all have."""
+        streams = windows.streams.size
+        if windows.entries[entry]["held"] == 0:
+            self.broken[entry] = False
+            for of_key in range(entry * streams, (entry + 1) * streams):
+                for column in range(self.key_sums.shape[1]):
+                    self.key_sums[of_key, column] = 0.0
+        elif windows.heads[entry, stream] == NONE and not self.broken[entry]:
+            self.broken[entry] = True
+            _break(self, windows, entry)
+
+    def admit(self, windows, stream, number, entry, kind):
+        """To the end of its class; the key is better known, and others have come of age."""
+        streams, here = windows.streams.size, at(windows, stream, number)
+        start = windows.tuples[here]["start"]
+        if windows.entries[entry]["held"] == 1:
+            self.marks[_KEYS] += 1
+            for each in range(entry * streams, (entry + 1) * streams):
+                self.keys.classes[each]["tie"] = self.marks[_KEYS]
+        self.marks[_NOW] = max(self.marks[_NOW], start)
+        of_key, known = entry * streams + stream, _is_known(self, windows, entry)
+        _count(self.key_sums, of_key)
+        if not known and self.key_sums[of_key, _TUPLES] >= _KNOWN:
+            for each in range(streams):
+                _know(self, windows, each, entry, entry * streams + each)
+        if kind < 0:
+            _judge_key(self, windows, stream, here, of_key)
+            append(self.keys, windows, stream, number, of_key)
+            windows.tuples[here]["kind"] = kind
+        else:
+            _count(self.sums, kind // _STAGES)
+            _begin(self, windows, stream, number, kind // _STAGES)
+        if windows.heads[entry, stream] == number and windows.tuples[here]["older"] == NONE:
+            _appear(self, windows, entry, stream)
+        _age(self, windows, stream)
+
+    def credit(self, windows, stream, number, answers, arriving):
+        """Its class and its key have had so many answers more; one that was held is in another situation now."""
+        here = at(windows, stream, number)
+        kind, column = windows.tuples[here]["kind"], _OWN if arriving else _LATER
+        entry = np.int64(windows.tuples[here]["entry"])
+        of_key = entry * windows.streams.size + stream
+        self.broken[entry] = False
+        self.key_sums[of_key, column] += answers
+        _judge_key(self, windows, stream, here, of_key)
+        if kind > 0:
+            self.sums[kind // _STAGES, column] += answers
+        if kind > 0 and not arriving and windows.tuples[here]["fate"] & GHOST == 0:
+            self.ahead[kind, _GAIN] += answers
+            self.usual[stream, _GAIN] += answers
+            if kind // _STAGES != 2 * stream + _ANSWERED:
+                _move(self, windows, stream, number, 2 * stream + _ANSWERED)
+            else:
+                _judge(self, windows, stream, here, kind)
+
+    def label(self, stream, kind):
+        """The stream if the key was known, else the situation."""
+        return stream if kind < 0 else self.keys.sizes.size + kind // _STAGES
+
+    def crowded(self):
+        """Whether there is no room for the situations that an arrival may lead to, one a stream, but may be."""
+        full = self.marks[_SITUATIONS] + self.usual.shape[0] + 1 >= self.sums.shape[0]
+        return full and self.sums.shape[0] < _MANY
+
+
+@inner_kernel
+def _mean(sums, kind, with_own):
+    """Answers a tuple."""
+    answers = sums[kind, _LATER] + (sums[kind, _OWN] if with_own else 0.0)
+    return answers / max(sums[kind, _TUPLES], 1.0)
+
+
+@inner_kernel
+def _count(sums, kind):
+    """Count a tuple."""
+    sums[kind, _TUPLES] += 1.0
+    if sums[kind, _TUPLES] >= _RECENT:
+        _fade(sums, kind)
+
+
+@inner_kernel
+def _fade(rows, row):
+    """Let what was learned count half."""
+    for column in range(rows.shape[1]):
+        rows[row, column] *= 0.5
+
+
+@inner_kernel
+def _lifetime(windows, here):
+    """How long a tuple may stay."""
+    return float(windows.tuples[here]["end"]) - float(windows.tuples[here]["start"]) + 1.0
+
+
+@inner_kernel
+def _judge_key(policy, windows, stream, here, of_key):
+    """Give a key the priority that it has by now; where a stream has had few tuples of it, as it does elsewhere."""
+    streams, sums, answers, tuples = windows.streams.size, policy.key_sums, 0.0, 0.0
+    for each in range(of_key - stream, of_key - stream + streams):
+        answers += sums[each, _LATER]
+        tuples += sums[each, _TUPLES]
+    usual = answers / max(tuples, 1.0)
+    mean = (sums[of_key, _LATER] + _KEY_PRIOR * usual) / (sums[of_key, _TUPLES] + _KEY_PRIOR)
+    prioritise(policy.keys, windows, stream, of_key, mean / _lifetime(windows, here))
+
+
+@inner_kernel
+def _is_known(policy, windows, entry):
+    """Whether a key has come often enough in some stream to be known in all."""
+    streams, known = windows.streams.size, False
+    for of_key in range(entry * streams, (entry + 1) * streams):
+        known |= policy.key_sums[of_key, _TUPLES] >= _KNOWN
+    return known
+
+
+@inner_kernel
+def _stage(policy, windows, here):
+    """The age of a tuple."""
+    share = (float(policy.marks[_NOW]) - float(windows.tuples[here]["start"])) / _lifetime(windows, here)
+    return (share >= _AGES[1]) + (share >= _AGES[2]) + (share >= _AGES[3])
+
+
+@inner_kernel
+def _begin(policy, windows, stream, number, situation):
+    """Put a tuple into a situation, at its age."""
+    here = at(windows, stream, number)
+    kind = situation * _STAGES + _stage(policy, windows, here)
+    policy.since[here] = policy.marks[_NOW]
+    if policy.situations.classes[kind]["place"] == 0:
+        _judge(policy, windows, stream, here, kind)
+    append(policy.situations, windows, stream, number, kind)
+
+
+@inner_kernel
+def _end(policy, windows, stream, number, kind, following):
+    """Take a tuple out of its class, which learns what is ahead of the following one; none if that is not known."""
+    here = at(windows, stream, number)
+    take_out(policy.situations, windows, stream, number, kind)
+    time = float(policy.marks[_NOW]) - float(policy.since[here])
+    policy.ahead[kind, _TIME] += time
+    policy.usual[stream, _TIME] += time
+    if following != NONE:
+        gain, later, exits = _outlook(policy, windows, stream, here, following)
+        policy.ahead[kind, _GAIN] += gain / exits
+        rest = (1.0 - _AGES[following % _STAGES]) * _lifetime(windows, here)
+        policy.ahead[kind, _TIME] += min(later / exits, rest)
+    if following != NONE or windows.tuples[here]["end"] <= policy.marks[_NOW]:
+        policy.ahead[kind, _EXITS] += 1.0
+    if policy.ahead[kind, _EXITS] >= _EXPERIENCE:
+        _fade(policy.ahead, kind)
+    if policy.usual[stream, _TIME] >= _EXPERIENCE * _lifetime(windows, here):
+        _fade(policy.usual, stream)
+    _judge(policy, windows, stream, here, kind)
+
+
+@inner_kernel
+def _move(policy, windows, stream, number, situation):
+    """Let a tuple be in another situation, or at another age in its own."""
+    here = at(windows, stream, number)
+    kind = windows.tuples[here]["kind"]
+    if kind > 0 and windows.tuples[here]["fate"] & GHOST == 0:
+        _end(policy, windows, stream, number, kind, situation * _STAGES + _stage(policy, windows, here))
+        _begin(policy, windows, stream, number, situation)
+
+
+@inner_kernel
+def _outlook(policy, windows, stream, here, kind):
+    """What is ahead of all tuples that left a class, as far as is known, and how many they are; gains and times.
+
+    They include some that fared as is usual in the stream, and the younger the better.
+    """
+    lifetime, rest = _lifetime(windows, here), 1.0 - _AGES[kind % _STAGES]
+    usual = (policy.usual[stream, _GAIN] + 1.0) / (policy.usual[stream, _TIME] + lifetime)
+    time = _PRIOR * rest * lifetime
+    ahead = policy.ahead
+    return ahead[kind, _GAIN] + time * rest * usual, ahead[kind, _TIME] + time, ahead[kind, _EXITS] + _PRIOR
+
+
+@inner_kernel
+def _judge(policy, windows, stream, here, kind):
+    """Give a class the priority that it has by now."""
+    gain, time, _ = _outlook(policy, windows, stream, here, kind)
+    prioritise(policy.situations, windows, stream, kind, gain / time)
+
+
+@inner_kernel
+def _age(policy, windows, stream):
+    """Let those tuples that have come of age into their classes; with each arrival, another class has its turn."""
+    sizes, turns = policy.situations.sizes, policy.turns
+    turns[stream] = turns[stream] + 1 if turns[stream] < sizes[stream] else 1
+    kind = np.int64(policy.situations.heaps[at(windows, stream, turns[stream])]) if sizes[stream] > 0 else NONE
+    number = np.int64(policy.situations.classes[kind]["front"])
+    while number != NONE and _stage(policy, windows, at(windows, stream, number)) > kind % _STAGES:
+        _move(policy, windows, stream, number, kind // _STAGES)
+        number = np.int64(policy.situations.classes[kind]["front"])
+
+
+@inner_kernel
+def _know(policy, windows, stream, entry, of_key):
+    """Judge the tuples that a stream has of a key by the key from now on, the oldest first."""
+    number, older = np.int64(NONE), np.int64(windows.heads[entry, stream])
+    while older != NONE:
+        number, older = older, np.int64(windows.tuples[at(windows, stream, older)]["older"])
+    while number != NONE:
+        slot = windows.tuples[at(windows, stream, number)]
+        if slot["kind"] > 0:
+            if slot["fate"] & GHOST == 0:
+                _judge_key(policy, windows, stream, at(windows, stream, number), of_key)
+                _end(policy, windows, stream, number, np.int64(slot["kind"]), NONE)
+                append(policy.keys, windows, stream, number, of_key)
+            slot["kind"] = -of_key
+        number = np.int64(slot["newer"])
+
+
+@inner_kernel
+def _appear(policy, windows, entry, own):
+    """Let the tuples of a key know that another stream has it now."""
+    for stream in range(windows.streams.size):
+        number = np.int64(windows.heads[entry, stream]) if stream != own else np.int64(NONE)
+        while number != NONE:
+            here = at(windows, stream, number)
+            situation = windows.tuples[here]["kind"] // _STAGES
+            if situation > 2 * windows.streams.size:
+                now = policy.patterns[situation, 1] | np.uint64(1) << np.uint64(own)
+                following = _situation(policy, stream, policy.patterns[situation, 0], now)
+                _move(policy, windows, stream, number, following if following != NONE else situation)
+            number = np.int64(windows.tuples[here]["older"])
+
+
+@inner_kernel
+def _break(policy, windows, entry):
+    """Let what is left of a key know that it has lost a tuple."""
+    for stream in range(windows.streams.size):
+        number = np.int64(windows.heads[entry, stream])
+        while number != NONE:
+            here = at(windows, stream, number)
+            if windows.tuples[here]["kind"] // _STAGES > 2 * windows.streams.size:
+                _move(policy, windows, stream, number, 2 * stream + _BROKEN)
+            number = np.int64(windows.tuples[here]["older"])
+
+
+@inner_kernel
+def _situation(policy, stream, before, now):
+    """The situation of a tuple whose key was in some streams before it, and is in some now.
+
+    It is a new one if need be; none if there is no room for one.
+    """
+    place = _place(policy.places, policy.patterns, policy.owners, stream, before, now)
+    if policy.places[place] == NONE and policy.marks[_SITUATIONS] + 1 < policy.sums.shape[0]:
+        policy.marks[_SITUATIONS] += 1
+        policy.places[place] = policy.marks[_SITUATIONS]
+        policy.patterns[policy.places[place], 0] = before
+        policy.patterns[policy.places[place], 1] = now
+        policy.owners[policy.places[place]] = stream
+    return np.int64(policy.places[place])
+
+
+@inner_kernel
+def _place(places, patterns, owners, stream, before, now):
+    """Where in the index a situation stands, or would."""
+    mask = places.size - 1
+    place = np.int64(hash_of(hash_of(before + np.uint64(stream)) + now) & np.uint64(mask))
+    while places[place] != NONE and (
+        patterns[places[place], 0] != before or patterns[places[place], 1] != now or owners[places[place]] != stream
+    ):
+        place = (place + 1) & mask
+    return place
+
+
+@inner_kernel
+def _index_all(places, patterns, owners, streams, used):
+    for situation in range(2 * streams + 1, used + 1):
+        before, now = patterns[situation, 0], patterns[situation, 1]
+        places[_place(places, patterns, owners, owners[situation], before, now)] = situation

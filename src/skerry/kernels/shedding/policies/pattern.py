@@ -1,0 +1,251 @@
+"""Tuples are judged by the streams that had their key when they arrived: the existence pattern.
+
+Kwon, Lee, Kim: Load shedding for multi-way stream joins based on arrival order patterns, 2010, section 3.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from skerry.kernels._prefetch import prefetch
+from skerry.kernels._reference import inlined_kernel, inner_kernel
+from skerry.kernels.hash import hash_of
+from skerry.kernels.shedding.policies.ranks import Ranks, empty_ranks, fill, lowest, move, ranked, wider
+from skerry.kernels.shedding.windows import NONE, Records, Windows, at, longer
+
+__all__ = ["Pattern"]
+
+_FEW, _MANY = 64, 4096
+_DIRECT = 8
+"""Up to so many streams, the place of a pattern in the index is the pattern itself."""
+_CLASS = np.dtype(
+    [
+        ("front", np.uint32),  # its tuples, in order of arrival
+        ("back", np.uint32),
+        ("rank", np.uint32),  # among the classes of its stream
+        ("owner", np.uint32),  # the stream
+        ("pattern", np.uint64),
+        ("answers", np.float64),
+        ("tuples", np.float64),
+        ("priority", np.float64),
+        ("tie", np.int64),  # the least first among equals
+        ("unused", np.int64),  # a class is a cache line
+    ]
+)
+
+
+class Pattern(NamedTuple):
+    """Classes are pairs of stream and pattern; only those that were seen take room.
+
+    The priority of a class is the answers a tuple of it has had, r(e) / n(e), and 0 for the full pattern: its
+    tuples have had theirs, where keys do not repeat. The classes of a stream are kept in order of priority, with a
+    bit for each that has tuples: a victim is found at once, whatever the number of tuples and keys.
+
+    When there are very many classes, those without tuples that came up least are forgotten.
+
+    Patterns come from the table of keys itself, or, with ``hash_values``, from the paper's bit-vector hash table
+    (BiHT), here with counts: then keys that share a hash value share their bits.
+    """
+
+    classes: Records
+    """Class 0 is nobody's."""
+    ranks: Ranks
+    places: npt.NDArray[np.int32]
+    """Classes by stream and pattern, or by their hash."""
+    used: npt.NDArray[np.int64]
+    """How many classes there are."""
+    counts: npt.NDArray[np.int32]
+    """Tuples held by hash value and stream; no rows if patterns are exact."""
+
+    @classmethod
+    def of(cls, windows: Windows, seed: int, hash_values: int) -> "Pattern":
+        """A policy for empty windows."""
+        streams = len(windows.streams)
+        return cls(
+            classes=np.zeros(_FEW, _CLASS),
+            ranks=empty_ranks(streams, _FEW),
+            places=np.zeros(_index_size(_FEW, streams), np.int32),
+            used=np.zeros(1, np.int64),
+            counts=np.zeros((hash_values, streams), np.int32),
+        )
+
+    def grown(self, before: Windows, windows: Windows) -> "Pattern":
+        """The same with more room, if it is crowded."""
+        if not self.crowded():
+            return self
+        policy = self if len(self.classes) < _MANY else _forgetful(self, windows)
+        room = len(policy.classes) * (2 if policy.crowded() else 1)
+        grown = policy._replace(
+            classes=longer(policy.classes, room),
+            ranks=wider(policy.ranks, room),
+            places=np.zeros(_index_size(room, len(windows.streams)), np.int32),
+        )
+        _index_all(grown.places, grown.classes, grown.used[0], len(windows.streams))
+        return grown
+
+    @property
+    def label_count(self) -> int:
+        """One a class."""
+        return len(self.classes)
+
+    def named(self, label: int) -> tuple[int, str]:
+        """A stream and a pattern, a digit a stream."""
+        bits, count = int(self.classes[label]["pattern"]), len(self.ranks.sizes)
+        return int(self.classes[label]["owner"]), "".join(str(bits >> stream & 1) for stream in range(count))
+
+    def classify(self, windows, entry, key, stream, pattern):
+        """The class of a pattern, a new one if need be."""
+        if self.counts.shape[0] > 0:
+            pattern = _hashed_pattern(self.counts, key, stream)
+        place = _place(self.places, self.classes, windows.streams.size, stream, pattern)
+        if self.places[place] == NONE:
+            self.used[0] += 1
+            self.places[place] = self.used[0]
+            _begin(self, windows, stream, pattern, self.used[0])
+        return np.int64(self.places[place])
+
+    def worth(self, windows, entry, kind):
+        """Its answers a tuple, the full pattern's too: those that an arrival completes are its own."""
+        return self.classes[kind]["answers"] / max(self.classes[kind]["tuples"], 1.0)
+
+    def evict(self, windows, stream):
+        """The first tuple of the class that yields least. What the next one touches is fetched meanwhile."""
+        tuples, kind = windows.tuples, lowest(self.ranks, stream)
+        number = np.int64(self.classes[kind]["front"])
+        second = at(windows, stream, tuples[at(windows, stream, number)]["younger"])
+        prefetch(windows.heads, np.int64(tuples[second]["entry"]))
+        prefetch(windows.entries, np.int64(tuples[second]["entry"]))
+        prefetch(tuples, at(windows, stream, tuples[second]["earlier"]))
+        prefetch(tuples, at(windows, stream, tuples[second]["later"]))
+        prefetch(tuples, at(windows, stream, tuples[second]["younger"]))
+        return number
+
+    def withdraw(self, windows, stream, number):
+        """Out of its class. It is the first there, unless it is a ghost from the start, and then the last."""
+        tuples, here = windows.tuples, at(windows, stream, number)
+        group = self.classes[tuples[here]["kind"]]
+        if group["front"] == number:
+            group["front"] = tuples[here]["younger"]
+        else:
+            group["back"] = tuples[here]["elder"]
+            tuples[at(windows, stream, group["back"])]["younger"] = NONE
+        fill(self.ranks, stream, group["rank"], group["front"] != NONE)
+
+    def leave(self, windows, stream, entry):
+        """There is one less of its hash value."""
+        if self.counts.shape[0] > 0:
+            self.counts[_hash_value(self.counts, windows.entries[entry]["key"]), stream] -= 1
+
+    def admit(self, windows, stream, number, entry, kind):
+        """To the end of its class."""
+        if self.counts.shape[0] > 0:
+            self.counts[_hash_value(self.counts, windows.entries[entry]["key"]), stream] += 1
+        group, tuples, here = self.classes[kind], windows.tuples, at(windows, stream, number)
+        group["tuples"] += 1.0
+        _judge(self, windows, stream, kind)
+        tuples[here]["younger"] = NONE
+        tuples[here]["elder"] = group["back"]
+        if group["front"] == NONE:
+            group["front"] = number
+            fill(self.ranks, stream, group["rank"], True)
+        else:
+            tuples[at(windows, stream, group["back"])]["younger"] = number
+        group["back"] = number
+
+    def credit(self, windows, stream, number, answers, arriving):
+        """Its class has had so many answers more."""
+        kind = windows.tuples[at(windows, stream, number)]["kind"]
+        self.classes[kind]["answers"] += answers
+        _judge(self, windows, stream, kind)
+
+    def label(self, stream, kind):
+        """The class."""
+        return kind
+
+    def crowded(self):
+        """Whether all rows are in use."""
+        return self.used[0] + 1 == self.classes.size
+
+
+def _index_size(room: int, streams: int) -> int:
+    return streams << streams if streams <= _DIRECT else 2 * room
+
+
+def _forgetful(policy: Pattern, windows: Windows) -> Pattern:
+    """Without half of the classes that no tuple is of, those that came up least; the others are numbered anew."""
+    classes, used = policy.classes, int(policy.used[0])
+    needed = np.zeros(len(classes), np.bool_)
+    needed[NONE], needed[windows.tuples["kind"]] = True, True
+    idle = np.flatnonzero(~needed[: used + 1])
+    gone = idle[np.argsort(classes["tuples"][idle], kind="stable")][: (idle.size + 1) // 2]
+    kept = np.delete(np.arange(used + 1), gone)
+    numbers = np.zeros(len(classes), np.int64)
+    numbers[kept] = np.arange(kept.size)
+    windows.tuples["kind"] = numbers[windows.tuples["kind"]]
+    compact = np.zeros_like(classes)
+    compact[: kept.size] = classes[kept]
+    compact["tie"] = np.minimum(compact["tie"], np.arange(len(compact)))
+    ranks = ranked(compact, kept.size, len(windows.streams))
+    return policy._replace(classes=compact, ranks=ranks, used=np.array([kept.size - 1], np.int64))
+
+
+@inner_kernel
+def _begin(policy, windows, stream, pattern, kind):
+    """A class that has not been seen comes behind all others of its stream, until it is judged."""
+    group = policy.classes[kind]
+    group["pattern"], group["owner"], group["priority"] = pattern, stream, np.inf
+    group["tie"] = 0 if _is_full(windows, pattern) else kind
+    group["rank"] = policy.ranks.sizes[stream]
+    policy.ranks.order[stream, group["rank"]] = kind
+    policy.ranks.sizes[stream] += 1
+
+
+@inlined_kernel
+def _judge(policy, windows, stream, kind):
+    """Give a class the priority that it has by now."""
+    group = policy.classes[kind]
+    priority = group["answers"] / group["tuples"] if group["tie"] != 0 else 0.0
+    if priority != group["priority"]:
+        group["priority"] = priority
+        move(policy.ranks, policy.classes, stream, kind)
+
+
+@inlined_kernel
+def _is_full(windows, pattern):
+    return pattern == ~np.uint64(0) >> np.uint64(64 - windows.streams.size)
+
+
+@inlined_kernel
+def _place(places, classes, streams, stream, pattern):
+    """Where in the index a class stands, or would."""
+    if streams <= _DIRECT:
+        return (np.int64(stream) << np.int64(streams)) | np.int64(pattern)
+    mask = places.size - 1
+    place = np.int64(hash_of(pattern + np.uint64(stream) * np.uint64(0xD1342543DE82EF95)) & np.uint64(mask))
+    while places[place] != NONE and (
+        classes[places[place]]["pattern"] != pattern or classes[places[place]]["owner"] != stream
+    ):
+        place = (place + 1) & mask
+    return place
+
+
+@inner_kernel
+def _index_all(places, classes, used, streams):
+    for kind in range(1, used + 1):
+        places[_place(places, classes, streams, np.int64(classes[kind]["owner"]), classes[kind]["pattern"])] = kind
+
+
+@inner_kernel
+def _hash_value(counts, key):
+    return np.int64(hash_of(key) % np.uint64(counts.shape[0]))
+
+
+@inner_kernel
+def _hashed_pattern(counts, key, own):
+    """The streams that hold a tuple of the same hash value."""
+    value, pattern = _hash_value(counts, key), np.uint64(1) << np.uint64(own)
+    for stream in range(counts.shape[1]):
+        if counts[value, stream] > 0:
+            pattern |= np.uint64(1) << np.uint64(stream)
+    return pattern
