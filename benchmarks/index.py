@@ -19,6 +19,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pyarrow as pa
+from _report import Report
 
 from _queries import ANSWERS, POINTS, Workload, of_eight, w3
 from skerry.index.boxes import BoxIndex
@@ -102,18 +103,6 @@ def timed(match: Callable[[], int], repeats: int) -> tuple[float, int]:
         count = match()
         best = min(best, time.perf_counter() - started)
     return best, count
-
-
-class Report:
-    """Prints times as they come, and keeps them."""
-
-    def __init__(self) -> None:
-        self.found: dict[str, float] = {}
-
-    def tell(self, name: str, value: float, unit: str = "s") -> None:
-        """One line."""
-        self.found[f"{name}, {unit}"] = value
-        print(f"  {name}: {value:.4g} {unit}", flush=True)
 
 
 def contest(report: Report, name: str, work: Workload, *, quick: bool) -> None:

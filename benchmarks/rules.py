@@ -19,6 +19,7 @@ from typing import NamedTuple
 import duckdb
 import numpy as np
 import pyarrow as pa
+from _report import Report
 
 from _workloads import complete
 from skerry.deduce.builtins import Builtins
@@ -169,18 +170,6 @@ def in_networkx(case: Case) -> Callable[[Edges], int]:
         return 1 + sum(start in distances and distances[end] == distances[start] + 1 for start, end in edges)
 
     return run
-
-
-class Report:
-    """Prints times as they come, and keeps them."""
-
-    def __init__(self) -> None:
-        self.found: dict[str, float] = {}
-
-    def tell(self, name: str, value: float, unit: str = "s") -> None:
-        """One line."""
-        self.found[f"{name}, {unit}"] = value
-        print(f"  {name}: {value:.4g} {unit}", flush=True)
 
 
 def timed(run: Callable[[], object]) -> float:

@@ -10,7 +10,7 @@ from typing import TypeGuard
 from skerry.deduce.program import Type
 from skerry.model.term import Compound, Value
 
-__all__ = ["Row", "calculate", "coerced", "compare", "depth", "key", "order", "row_key"]
+__all__ = ["Row", "calculate", "coerced", "compare", "depth", "key", "kind", "order", "row_key"]
 
 Row = tuple[Value, ...]
 
@@ -34,6 +34,27 @@ def key(value: Value) -> Key:
         case Compound(name, arguments):
             return Compound, name, tuple(map(key, arguments))
     return value
+
+
+def kind(value: Value) -> Type:
+    """The type of a value.
+
+    >>> kind(True), kind((1, 2))
+    (<Type.BOOL: 'bool'>, <Type.LIST: 'list'>)
+    """
+    match value:
+        case bool():
+            return Type.BOOL
+        case int():
+            return Type.INT
+        case float():
+            return Type.FLOAT
+        case str():
+            return Type.STRING
+        case tuple():
+            return Type.LIST
+        case Compound():
+            return Type.ANY
 
 
 def row_key(row: Row) -> tuple[Key, ...]:

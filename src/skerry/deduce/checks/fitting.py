@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from skerry.deduce.checks.types import Typing, kind
+from skerry.deduce.checks.types import Typing
 from skerry.deduce.program import Aggregate, Atom, Builtin, Comparison, Function, Predicate, Rule, Subgoal, Type
-from skerry.deduce.values import coerced
+from skerry.deduce.values import coerced, kind
 from skerry.deduce.writing import write_term
 from skerry.errors import RuleError
 from skerry.model.term import Arithmetic, Call, Constant, Duration, Term, Terms, Variable

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from skerry.deduce.program import Aggregate, Atom, Builtin, Column, Comparison, Function, Predicate, Rule, Type
-from skerry.model.term import Arithmetic, Call, Compound, Constant, Duration, Term, Terms, Value, Variable, variables
+from skerry.deduce.values import kind
+from skerry.model.term import Arithmetic, Call, Constant, Duration, Term, Terms, Variable, variables
 
 __all__ = ["Typing", "kind", "typed", "union"]
 
@@ -57,23 +58,6 @@ def union(first: Type | None, second: Type | None) -> Type | None:
     if first is None or second is None or first is second:
         return first or second
     return _UNIONS.get(frozenset({first, second}), Type.ANY)
-
-
-def kind(value: Value) -> Type:
-    """The type of a value."""
-    match value:
-        case bool():
-            return Type.BOOL
-        case int():
-            return Type.INT
-        case float():
-            return Type.FLOAT
-        case str():
-            return Type.STRING
-        case tuple():
-            return Type.LIST
-        case Compound():
-            return Type.ANY
 
 
 class _Search:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from skerry.deduce.guard import longest
 from skerry.deduce.program import Limits, Type
-from skerry.deduce.values import coerced, depth, key
+from skerry.deduce.values import coerced, depth, key, kind
 from skerry.model.term import Compound, Value
 
 __all__ = ["Bools", "Cells", "Int64s", "Kind", "Vector", "both", "distinct", "kind_of"]
@@ -264,14 +264,8 @@ class Cells:
 
 
 def _type_of(value: Value) -> Type:
-    match value:
-        case bool():
-            return Type.BOOL
-        case int():
-            return Type.INT
-        case float():
-            return Type.FLOAT
-    return Type.ANY
+    found = kind(value)
+    return found if found in (Type.BOOL, Type.INT, Type.FLOAT) else Type.ANY
 
 
 def _size(value: Value) -> int | float:

@@ -110,7 +110,10 @@ def least(queues, windows, stream):
 
 @inlined_kernel
 def first(queues, windows, stream, kind):
-    """The first tuple of a class, or none. What the next ones touch is fetched from memory meanwhile."""
+    """The first tuple of a class, or none. What the next ones touch is fetched from memory meanwhile.
+
+    ``queues`` may be anything with classes that know their front.
+    """
     tuples, number = windows.tuples, np.int64(queues.classes[kind]["front"])
     second = at(windows, stream, tuples[at(windows, stream, number)]["younger"])
     prefetch(windows.heads, np.int64(tuples[second]["entry"]))

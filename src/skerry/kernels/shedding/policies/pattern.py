@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from skerry.kernels._prefetch import prefetch
 from skerry.kernels._reference import inlined_kernel, inner_kernel
 from skerry.kernels.hash import hash_of
 from skerry.kernels.shedding.policies.ranks import Ranks, empty_ranks, fill, lowest, move, ranked, wider
+from skerry.kernels.shedding.queues import first
 from skerry.kernels.shedding.windows import NONE, Records, Windows, at, longer
 
 __all__ = ["Pattern"]
@@ -110,16 +110,8 @@ class Pattern(NamedTuple):
         return self.classes[kind]["answers"] / max(self.classes[kind]["tuples"], 1.0)
 
     def evict(self, windows, stream):
-        """The first tuple of the class that yields least. What the next one touches is fetched meanwhile."""
-        tuples, kind = windows.tuples, lowest(self.ranks, stream)
-        number = np.int64(self.classes[kind]["front"])
-        second = at(windows, stream, tuples[at(windows, stream, number)]["younger"])
-        prefetch(windows.heads, np.int64(tuples[second]["entry"]))
-        prefetch(windows.entries, np.int64(tuples[second]["entry"]))
-        prefetch(tuples, at(windows, stream, tuples[second]["earlier"]))
-        prefetch(tuples, at(windows, stream, tuples[second]["later"]))
-        prefetch(tuples, at(windows, stream, tuples[second]["younger"]))
-        return number
+        """The first tuple of the class that yields least."""
+        return first(self, windows, stream, lowest(self.ranks, stream))
 
     def withdraw(self, windows, stream, number):
         """Out of its class. It is the first there, unless it is a ghost from the start, and then the last."""
