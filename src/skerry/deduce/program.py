@@ -179,7 +179,6 @@ class Limits:
     list_length: int = 1_000
     term_depth: int = 32
     tuples: int = 1_000_000
-    derivations: int = 10_000
     seconds: float = 10.0
 
 
