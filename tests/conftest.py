@@ -13,17 +13,28 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "skerry"))
 
 _COMPILED = ("shedding", "index")
 """Where kernels take long to compile: one process does it, and the others wait for its tests instead."""
-_APART = ("test_recovery", "test_changing_subscriptions")
+_APART = ("test_recovery", "test_changing_subscriptions", "test_cases_hold_on_separate_executors")
 """What starts a Spark of its own has no need of the one that all others share."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep tests in one process, one after the other, that share what is dear to start, where tests run in several."""
-    for item in items:
-        if item.path.stem in _APART:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
-        elif item.get_closest_marker("spark") or item.get_closest_marker("cluster"):
-            item.add_marker(pytest.mark.xdist_group("spark"))
-        elif group := next((name for name in _COMPILED if name in item.path.as_posix()), None):
+    """Keep tests in one process, one after the other, that share what is dear to start, where tests run in several.
+
+    What takes long comes first, so that the many short ones fill the gaps at the end.
+    """
+    groups = [_group(item) for item in items]
+    for item, group in zip(items, groups, strict=True):
+        if group:
             item.add_marker(pytest.mark.xdist_group(group))
+    order = sorted(range(len(items)), key=lambda place: groups[place] is None)
+    items[:] = [items[place] for place in order]
+
+
+def _group(item: pytest.Item) -> str | None:
+    for name in _APART:
+        if name in (item.path.stem, item.name):
+            return name
+    if item.get_closest_marker("spark") or item.get_closest_marker("cluster"):
+        return "spark"
+    return next((name for name in _COMPILED if name in item.path.as_posix()), None)
