@@ -11,7 +11,7 @@ import pytest
 SCRIPT = """
 CREATE SOURCE traffic (sensor VARCHAR, ts TIMESTAMP, segment INT, speed DOUBLE, flow INT,
   WATERMARK FOR ts AS ts - INTERVAL '2' SECOND)
-WITH (connector='sim', kind='traffic', sensors='16', seed='5', duration='40min', disorder='4s', garbled='0.002');
+WITH (connector='sim', kind='traffic', sensors='16', seed='5', duration='25min', disorder='4s', garbled='0.002');
 INSERT INTO subscriptions (id, stream, predicate) VALUES
   ('slow', 'traffic', 'speed < 55'), ('odd', 'traffic', 'speed > segment * 20'),
   ('busy', 'traffic', 'flow > 1 OR sensor LIKE ''%-03-u''');
