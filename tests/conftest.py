@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _group(item: pytest.Item) -> str | None:
     for name in _APART:
-        if name in (item.path.stem, item.name):
+        if name in (item.path.stem, item.name.partition("[")[0]):
             return name
     if item.get_closest_marker("spark") or item.get_closest_marker("cluster"):
         return "spark"

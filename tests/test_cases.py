@@ -25,8 +25,9 @@ def test_case_holds_on_spark(file: Path) -> None:
 
 
 @pytest.mark.cluster
-def test_cases_hold_on_separate_executors() -> None:
+@pytest.mark.parametrize("files", [FILES[::3], pytest.param(FILES, marks=pytest.mark.soak)], ids=["a third", "all"])
+def test_cases_hold_on_separate_executors(files: list[Path]) -> None:
     where = ["--runtime", "spark", "--master", "local-cluster[2,1,1024]"]
-    command = [sys.executable, "-m", "skerry.testing.cases", *where, *map(str, FILES)]
+    command = [sys.executable, "-m", "skerry.testing.cases", *where, *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
