@@ -7,7 +7,7 @@ from skerry.deduce.values import Row, depth
 from skerry.errors import RuleLimit
 from skerry.model.term import Compound, Value
 
-__all__ = ["Guard", "beyond"]
+__all__ = ["Guard", "beyond", "out_of_time", "too_many_stages", "too_many_tuples"]
 
 _LOOKS = 256
 """The clock is looked at once in so many steps."""
@@ -23,20 +23,17 @@ class Guard:
         """Tell of one step of work."""
         self._steps += 1
         if self._steps % _LOOKS == 0 and time.monotonic() > self._end:
-            told = f"a tick takes more than {self._limits.seconds:g} seconds, while {predicate!r} is derived"
-            raise RuleLimit(told, "derive less at a time, or declare a limit", rule)
+            raise out_of_time(self._limits, predicate, rule)
 
     def tuples(self, count: int, predicate: str, rule: int) -> None:
         """Tell how many tuples a predicate has."""
         if count > self._limits.tuples:
-            told = f"{predicate!r} has more than {self._limits.tuples:,} tuples"
-            raise RuleLimit(told, "declare a limit, or a window for the facts", rule)
+            raise too_many_tuples(self._limits, predicate, rule)
 
     def stages(self, count: int, predicate: str, rule: int) -> None:
         """Tell how many stages a component has gone through."""
         if count > self._limits.stage:
-            told = f"{predicate!r} goes through more than {self._limits.stage:,} stages"
-            raise RuleLimit(told, "declare a limit on its stage", rule)
+            raise too_many_stages(self._limits, predicate, rule)
 
     def row(self, row: Row, predicate: str, rule: int) -> None:
         """Look at the lists and function symbols in a row."""
@@ -49,6 +46,24 @@ class Guard:
             if longest(value) > self._limits.list_length:
                 told = f"a list of {predicate!r} is longer than {self._limits.list_length:,}"
                 raise RuleLimit(told, "declare a limit on its length", rule)
+
+
+def out_of_time(limits: Limits, predicate: str, rule: int) -> RuleLimit:
+    """The error of a tick that takes too long."""
+    told = f"a tick takes more than {limits.seconds:g} seconds, while {predicate!r} is derived"
+    return RuleLimit(told, "derive less at a time, or declare a limit", rule)
+
+
+def too_many_tuples(limits: Limits, predicate: str, rule: int | None = None) -> RuleLimit:
+    """The error of a predicate that has become too large."""
+    told = f"{predicate!r} has more than {limits.tuples:,} tuples"
+    return RuleLimit(told, "declare a limit, or a window for the facts", rule)
+
+
+def too_many_stages(limits: Limits, predicate: str, rule: int) -> RuleLimit:
+    """The error of stages that do not end."""
+    told = f"{predicate!r} goes through more than {limits.stage:,} stages"
+    return RuleLimit(told, "declare a limit on its stage", rule)
 
 
 def longest(value: Value) -> int:

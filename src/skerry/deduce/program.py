@@ -17,9 +17,11 @@ from typing import Literal
 
 from skerry.errors import Place
 from skerry.model.term import Term, Value, Variable
+from skerry.model.time import MICROS
 
 __all__ = [
     "AGGREGATES",
+    "MICROSECONDS",
     "Aggregate",
     "Atom",
     "Builtin",
@@ -28,14 +30,20 @@ __all__ = [
     "Column",
     "Comparison",
     "Component",
+    "Function",
     "Limits",
     "Output",
     "Predicate",
     "Program",
     "Rule",
+    "Spatial",
     "Subgoal",
     "Type",
+    "fresh",
 ]
+
+MICROSECONDS = MICROS["SECOND"]
+"""How many units of time a second has where times are timestamps; where they are bare numbers, it has one."""
 
 AGGREGATES = ("count", "count_distinct", "sum", "min", "max", "avg", "var", "collect")
 

@@ -17,13 +17,22 @@ from skerry.model.types import TIMESTAMP
 from skerry.operators.joins.rows import RowStore
 from skerry.operators.operator import Operator, PaneChanges, Panes
 
-__all__ = ["Deduction", "Facts"]
+__all__ = ["Deduction", "Facts", "next_tick"]
 
 Int64s = npt.NDArray[np.int64]
 
 _CLOCK = "clock"
 _TICK = "#tick"
 """The column that says at which tick a fact begins to count."""
+
+
+def next_tick(moments: Int64s, slide_us: int) -> Int64s:
+    """The first tick, a multiple of the slide, that is not before each moment.
+
+    >>> next_tick(np.array([-11, 0, 1]), 10)
+    array([-10,   0,  10])
+    """
+    return -(-moments // slide_us) * slide_us
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,7 @@ class Facts:
     time: str | None
     """When a fact begins to hold; without it, from the start."""
     window_us: int | None
+    """For how long it holds."""
 
     def starts(self, batch: pa.RecordBatch) -> Int64s:
         """When each row begins to hold."""
@@ -155,7 +165,7 @@ class Deduction(Operator):
         first = (
             START_OF_TIME + 1 if self._last == START_OF_TIME else (self._last // self._slide_us + 1) * self._slide_us
         )
-        return np.where(moments <= START_OF_TIME, first, -(-moments // self._slide_us) * self._slide_us)
+        return np.where(moments <= START_OF_TIME, first, next_tick(moments, self._slide_us))
 
     def _expect(self, facts: Facts, starts: Int64s, ticks: Int64s) -> None:
         """Note when something will happen."""

@@ -8,11 +8,12 @@ import pyarrow as pa
 
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.engine import Engine
+from skerry.deduce.program import MICROSECONDS
+from skerry.deduce.stream import next_tick
 from skerry.deduce.why import Why
 from skerry.errors import InputError
 from skerry.lang.rules.question import read_question
 from skerry.model.time import START_OF_TIME, Micros
-from skerry.plan.building import MICROSECONDS, facts_of
 from skerry.plan.deduction import Deduce
 from skerry.plan.nodes import Node, ViewPlan
 
@@ -29,13 +30,14 @@ def proof(view: ViewPlan, question: str, at: Micros | None, rows: Rows) -> str:
         raise InputError(f"view {view.name!r} is not made of rules")
     relations = {f"facts {place}": relation for place, relation in enumerate(node.relations)}
     found = rows([ViewPlan(name, relation) for name, relation in relations.items()])
-    facts, read = facts_of(node), [found[name] for name in relations]
+    facts, read = node.facts, [found[name] for name in relations]
     starts = [each.starts(batch) for each, batch in zip(facts, read, strict=True)]
-    last = max((int(each.max()) for each in starts if each.size), default=START_OF_TIME)
-    now = -(-last // node.slide_us) * node.slide_us if at is None else at // node.slide_us * node.slide_us
+    ticks = [next_tick(each, node.slide_us) for each in starts]
+    last = max((int(each.max()) for each in ticks if each.size), default=START_OF_TIME)
+    now = last if at is None else at // node.slide_us * node.slide_us
     held = {}
-    for each, batch, since in zip(facts, read, starts, strict=True):
-        there = (-(-since // node.slide_us) * node.slide_us <= now) & (each.ends(since) >= now)
+    for each, batch, since, tick in zip(facts, read, starts, ticks, strict=True):
+        there = (tick <= now) & (each.ends(since) >= now)
         held[each.predicate] = each.of(batch.filter(pa.array(np.asarray(there))))
     with Builtins(node.program.program.functions, node.modules, Path(node.folder)) as builtins:
         engine = Engine(node.program, builtins, MICROSECONDS)

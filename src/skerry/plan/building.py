@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.engine import Engine
-from skerry.deduce.stream import Deduction, Facts
+from skerry.deduce.program import MICROSECONDS
+from skerry.deduce.stream import Deduction
 from skerry.index.index import QueryIndex
 from skerry.operators.aggregate import WindowAggregate
 from skerry.operators.dealing import Deal as DealOperator
@@ -30,10 +31,7 @@ from skerry.plan.nodes import Aggregate, Gather, Join, Lookup, Node, Project, Se
 from skerry.plan.overload import Shedding, Spilling
 from skerry.plan.shared import Deal, Wanted
 
-__all__ = ["MICROSECONDS", "Stateful", "Tables", "derivations", "everything", "facts_of", "partial", "stateful"]
-
-MICROSECONDS = 1_000_000
-"""How many units of time a second has, in the facts of streams."""
+__all__ = ["Stateful", "Tables", "derivations", "everything", "partial", "stateful"]
 
 Tables = Mapping[str, pa.RecordBatch]
 Stateful = Aggregate | Join | Gather | Deduce
@@ -79,15 +77,7 @@ def _join(view: str, node: Join) -> Operator:
 def _deduction(node: Deduce) -> Operator:
     builtins = Builtins(node.program.program.functions, node.modules, Path(node.folder))
     engine = Engine(node.program, builtins, MICROSECONDS)
-    return Deduction(facts_of(node), engine, node.output.predicate, node.output.mode, node.slide_us)
-
-
-def facts_of(node: Deduce) -> list[Facts]:
-    """How each relation of a rule program is read as facts."""
-    return [
-        Facts(reading.predicate, relation.schema, reading.columns, reading.time, reading.window_us)
-        for reading, relation in zip(node.readings, node.relations, strict=True)
-    ]
+    return Deduction(node.facts, engine, node.output.predicate, node.output.mode, node.slide_us)
 
 
 def derivations(nodes: Sequence[Node], tables: Tables = MappingProxyType({})) -> list[Operator]:

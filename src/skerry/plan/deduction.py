@@ -5,23 +5,11 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from skerry.deduce.program import Checked, Output
+from skerry.deduce.stream import Facts
 from skerry.model.types import TIMESTAMP
 from skerry.plan.nodes import Node
 
-__all__ = ["Deduce", "Reading"]
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How a relation is read as the facts of a base predicate."""
-
-    predicate: str
-    columns: tuple[str, ...]
-    """The relation's columns, in the order of the predicate's."""
-    time: str | None
-    """When a fact begins to hold; without it, from the start."""
-    window_us: int | None
-    """For how long it holds."""
+__all__ = ["Deduce"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +17,8 @@ class Deduce(Node):
     """What a rule program makes true of what it reads, at times that are multiples of ``slide_us``."""
 
     relations: tuple[Node, ...]
-    readings: tuple[Reading, ...]
+    facts: tuple[Facts, ...]
+    """How each relation is read."""
     program: Checked
     output: Output
     slide_us: int

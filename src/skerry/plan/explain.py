@@ -158,7 +158,7 @@ def _told(node: Node) -> str:
         moment = "on arrival, amended later" if node.early else "when the watermark passes"
         return f"Gather by key within {_span(node.span_us)}, {node.min_arity} sensors or more, {form}, {moment}"
     if isinstance(node, Deduce):
-        facts = ", ".join(reading.predicate for reading in node.readings)
+        facts = ", ".join(each.predicate for each in node.facts)
         return f"Deduce {node.output.predicate} from {facts}, every {_span(node.slide_us)}"
     assert isinstance(node, Scan)
     return _scan(node.source)

@@ -234,7 +234,7 @@ def _time(state: Stateful, place: int) -> str | None:
     """The column by which a node knows when the rows of one of its streams are."""
     if isinstance(state, Join):
         return None if state.counted else state.sides[place].time
-    return state.readings[place].time if isinstance(state, Deduce) else state.time
+    return state.facts[place].time if isinstance(state, Deduce) else state.time
 
 
 def _feed(state: Stateful, place: int, source: Source, below: tuple[Node, ...]) -> Feed:
@@ -243,7 +243,7 @@ def _feed(state: Stateful, place: int, source: Source, below: tuple[Node, ...]) 
     if isinstance(state, Gather):
         return Feed(source.name, source, below, (state.key,))
     if isinstance(state, Deduce):
-        return Feed(state.readings[place].predicate, source, below, state.keys(place))
+        return Feed(state.facts[place].predicate, source, below, state.keys(place))
     return Feed(source.name, source, below, state.keys, state)
 
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skerry.deduce.engine.cells import Bools, Cells, Int64s, Kind, Vector, both, kind_of
-from skerry.deduce.program import Predicate, Type
+from skerry.deduce.program import MICROSECONDS, Predicate, Type
 from skerry.deduce.spelling import parsed, spelled
 from skerry.errors import InputError
 from skerry.model.term import Value
@@ -13,12 +13,11 @@ from skerry.model.term import Value
 __all__ = ["Columns", "arrow_type"]
 
 _TYPES = {Type.INT: pa.int64(), Type.FLOAT: pa.float64(), Type.BOOL: pa.bool_(), Type.TIME: pa.timestamp("us")}
-_MICROSECONDS = 1_000_000
 
 
-def arrow_type(type_: Type, unit: int = _MICROSECONDS) -> pa.DataType:
+def arrow_type(type_: Type, unit: int = MICROSECONDS) -> pa.DataType:
     """How a column of a type stands in a stream: values that Arrow has no type for as JSON text."""
-    if type_ is Type.TIME and unit != _MICROSECONDS:
+    if type_ is Type.TIME and unit != MICROSECONDS:
         return pa.int64()
     return _TYPES.get(type_, pa.string())
 

@@ -11,8 +11,8 @@ from skerry.deduce.engine.frames import LOWEST, Setting
 from skerry.deduce.engine.gathering import Gathering
 from skerry.deduce.engine.group import Group, Stage
 from skerry.deduce.engine.relation import NEW, Relation
+from skerry.deduce.guard import too_many_stages
 from skerry.deduce.program import Class, Component, Predicate, Rule
-from skerry.errors import RuleLimit
 
 __all__ = ["ByStages", "Upkeep", "upkeep"]
 
@@ -161,10 +161,9 @@ class ByStages(Upkeep):
 
     def _guard(self, stages: set[int]) -> None:
         self._setting.check(self.component.rules[0])
-        most = self._setting.program.limits.stage
-        if len(stages) > most:
-            name, number = self.component.predicates[0], self.component.rules[0].number
-            raise RuleLimit(f"{name!r} goes through more than {most:,} stages", "declare a limit on its stage", number)
+        limits = self._setting.program.limits
+        if len(stages) > limits.stage:
+            raise too_many_stages(limits, self.component.predicates[0], self.component.rules[0].number)
 
     def _settle_position(self, queue: "_Queue", stage: int, position: Position, waiting: "_Waiting") -> None:
         relations = [self._setting.relations[name] for name in position.predicates]

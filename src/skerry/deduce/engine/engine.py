@@ -17,10 +17,11 @@ from skerry.deduce.engine.component import upkeep
 from skerry.deduce.engine.frames import Calls, Setting
 from skerry.deduce.engine.relation import NEW, Relation
 from skerry.deduce.engine.windows import Window
+from skerry.deduce.guard import out_of_time
 from skerry.deduce.program import Checked, Predicate, Rule, Type
 from skerry.deduce.values import Row
 from skerry.deduce.writing import write_value
-from skerry.errors import InputError, RuleLimit, RunError
+from skerry.errors import InputError, RunError
 from skerry.kernels.warmth import warm
 from skerry.model.term import Value
 
@@ -262,8 +263,7 @@ class Engine:
 
     def _check(self, rule: Rule) -> None:
         if time.monotonic() > self._end:
-            told = f"a tick takes more than {self._limits.seconds:g} seconds, while {rule.head.predicate!r} is derived"
-            raise RuleLimit(told, "derive less at a time, or declare a limit", rule.number)
+            raise out_of_time(self._limits, rule.head.predicate, rule.number)
 
 
 @cache

@@ -17,7 +17,7 @@ from skerry.deduce.engine.cells import Bools, Int64s
 from skerry.deduce.engine.derivation import Derivation, Heads
 from skerry.deduce.engine.frames import LOWEST, Setting
 from skerry.deduce.engine.relation import NEW, Relation
-from skerry.errors import RuleLimit
+from skerry.deduce.guard import too_many_tuples
 
 __all__ = ["Group", "Stage"]
 
@@ -121,10 +121,9 @@ class Group:
 
     def _guard(self, relation: Relation, derivation: Derivation) -> None:
         self._setting.check(derivation.rule)
-        most = self._setting.program.limits.tuples
-        if relation.size > most:
-            told = f"{relation.name!r} has more than {most:,} tuples"
-            raise RuleLimit(told, "declare a limit, or a window for the facts", derivation.rule.number)
+        limits = self._setting.program.limits
+        if relation.size > limits.tuples:
+            raise too_many_tuples(limits, relation.name, derivation.rule.number)
 
     def _suspend(self, doubted: Mapping[str, Sequence[Int64s]], stage: Stage) -> dict[str, list[Int64s]]:
         """Suspend, from the lowest rank up, what rests on nothing of lower rank."""

@@ -1,5 +1,6 @@
 """The steps of a plan. Each takes bindings and gives those that remain, with what it has bound."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -69,7 +70,7 @@ def keyed(setting: Setting, evaluation: Evaluation, terms: Sequence[Term], types
 
 
 @dataclass(frozen=True)
-class Kept:
+class Kept(ABC):
     """Every step knows which columns are still needed after it."""
 
     keep: tuple[str, ...] = field(default=(), kw_only=True)
@@ -79,9 +80,9 @@ class Kept:
         """The same step, with what is needed after it, and by itself."""
         return replace(self, keep=tuple(names), reads=tuple(reads))
 
+    @abstractmethod
     def run(self, frame: Frame, want: int) -> Frame:
         """The bindings after it, relations being looked at in the states wanted."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,7 @@ from skerry.deduce.spelling import parsed
 from skerry.deduce.values import coerced
 from skerry.model.term import Value
 
-__all__ = ["EXPECTED", "MICROSECONDS", "BadCell", "is_bare", "read_column"]
-
-MICROSECONDS = 1_000_000
-"""The unit of time where it is written as timestamps."""
+__all__ = ["EXPECTED", "BadCell", "is_bare", "read_column"]
 
 EXPECTED: Mapping[Type, str] = {
     Type.INT: "a whole number of 64 bits",

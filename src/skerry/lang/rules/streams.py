@@ -10,12 +10,13 @@ from skerry.catalog import Source
 from skerry.deduce.checks import check, check_streams
 from skerry.deduce.engine import arrow_type
 from skerry.deduce.program import Atom, Checked, Column, Output, Predicate, Program, Rule, Type
+from skerry.deduce.stream import Facts
 from skerry.errors import InputError, RuleError
 from skerry.model.term import Variable
 from skerry.model.time import seconds
 from skerry.model.types import TIMESTAMP, sql_name
 from skerry.operators.derive import Expression
-from skerry.plan.deduction import Deduce, Reading
+from skerry.plan.deduction import Deduce
 from skerry.plan.nodes import Node, Project, Scan
 
 __all__ = ["deduce_node"]
@@ -70,10 +71,11 @@ class _Bound:
         return bare if given == wanted else Expression(f"CAST({bare.sql} AS {sql_name(wanted)})", wanted)
 
     @property
-    def reading(self) -> Reading:
+    def facts(self) -> Facts:
         """How the relation is read."""
         names = tuple(column.name for column in self.predicate.columns)
-        return Reading(self.predicate.name, names, None if self.time is None else _TIME, self.predicate.window_us)
+        time = None if self.time is None else _TIME
+        return Facts(self.predicate.name, self.relation.schema, names, time, self.predicate.window_us)
 
 
 def deduce_node(
@@ -92,7 +94,7 @@ def deduce_node(
     columns = checked.predicates[chosen.predicate].columns
     return Deduce(
         tuple(each.relation for each in bound),
-        tuple(each.reading for each in bound),
+        tuple(each.facts for each in bound),
         checked,
         chosen,
         min((each.predicate.slide_us for each in bound if each.predicate.slide_us), default=_SLIDE_US),

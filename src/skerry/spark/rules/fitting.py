@@ -7,8 +7,8 @@ from pyspark.sql import types
 
 from skerry.deduce.checks import check
 from skerry.deduce.program import AGGREGATES, Aggregate, Atom, Builtin, Checked, Class, Column, Comparison, Rule, Type
-from skerry.deduce.values import Row
-from skerry.model.term import Arithmetic, Call, Constant, Term, Terms
+from skerry.deduce.values import Row, kind
+from skerry.model.term import Arithmetic, Call, Constant, Term, Terms, Value
 
 __all__ = ["SPARK_TYPES", "schema_of", "typed", "unfit"]
 
@@ -19,7 +19,6 @@ SPARK_TYPES: Mapping[Type, types.DataType] = {
     Type.STRING: types.StringType(),
     Type.BOOL: types.BooleanType(),
 }
-_KINDS: Mapping[type, Type] = {int: Type.INT, float: Type.FLOAT, str: Type.STRING, bool: Type.BOOL}
 
 
 def typed(checked: Checked, facts: Mapping[str, Sequence[Row]]) -> Checked:
@@ -35,11 +34,11 @@ def typed(checked: Checked, facts: Mapping[str, Sequence[Row]]) -> Checked:
     return check(replace(checked.program, predicates={**checked.program.predicates, **found}))
 
 
-def _seen(column: Column, values: Sequence[object]) -> Column:
-    kinds = {type(value) for value in values}
+def _seen(column: Column, values: Sequence[Value]) -> Column:
+    kinds = set(map(kind, values))
     if column.type not in (Type.NODE, Type.ANY) or len(kinds) != 1:
         return column
-    return replace(column, type=_KINDS.get(kinds.pop(), column.type))
+    return replace(column, type=kinds.pop())
 
 
 def schema_of(checked: Checked, predicate: str) -> types.StructType:

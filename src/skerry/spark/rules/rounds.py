@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from skerry.deduce.gather import gathered
+from skerry.deduce.guard import too_many_tuples
 from skerry.deduce.program import Aggregate, Atom, Checked, Class, Component, Rule
 from skerry.errors import RuleLimit
 from skerry.model.term import Constant, Value, Variable
@@ -63,7 +64,7 @@ class _Rounds:
         """Make a component's predicates true; those below it are."""
         own = [name for name in component.predicates if name not in self.relations]
         for name in own:
-            self.relations[name] = self._spark.createDataFrame([], schema_of(self._checked, name))
+            self.relations[name] = self._empty(name)
             self._counts[name] = 0
         if component.kind == Class.N:
             for name in own:
@@ -113,9 +114,9 @@ class _Rounds:
         new = fresh.localCheckpoint(eager=False)
         self._new[name] = new.count()
         self._counts[name] = before + self._new[name]
-        if self._counts[name] > self._checked.program.limits.tuples:
-            told = f"{name!r} has more than {self._checked.program.limits.tuples:,} tuples"
-            raise RuleLimit(told, "declare a limit")
+        limits = self._checked.program.limits
+        if self._counts[name] > limits.tuples:
+            raise too_many_tuples(limits, name)
         if self._watch:
             self._watch(name, number, self._counts[name])
         if self._new[name]:
