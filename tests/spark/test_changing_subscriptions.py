@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import sys
 import time
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ CREATE SOURCE traffic (sensor VARCHAR, ts TIMESTAMP, segment INT, lane INT, spee
 WITH (connector='sim', kind='traffic', sensors='512', seed='5', rate='{rate}');
 CREATE MATERIALIZED VIEW readings AS SELECT sensor, ts, segment, lane, speed, occupancy FROM traffic;
 """
+_EPOCH = datetime(1970, 1, 1)
 COLUMNS = ("segment", "lane", "speed", "occupancy")
 
 
@@ -132,6 +134,17 @@ def _check_batches(project: Path, boxes: Boxes, some: int) -> tuple[int, int]:
     return compared, len({version for _, version in versions})
 
 
+def _check_counters(project: Path, there: list[int]) -> None:
+    """What is counted of each subscription is what its answers say, and nothing is counted of those that are gone."""
+    newest: dict[str, list[datetime]] = {}
+    for row in _table(sorted((project / "out/subscriptions").glob("part-*.parquet"))):
+        newest.setdefault(row["id"], []).append(row["ts"])
+    ids = {f"q{number}" for number in there}
+    expected = {id_: (len(times), max(times)) for id_, times in newest.items() if id_ in ids}
+    counted = [each for each in connect(project).catalog.counters.all("traffic") if each.matches]
+    assert {each.id: (each.matches, _EPOCH + timedelta(microseconds=each.last_us)) for each in counted} == expected
+
+
 def _check_changing(
     project: Path, count: int, seconds: float, rate: float, readings_a_second: int, some: int
 ) -> list[float]:
@@ -151,6 +164,7 @@ def _check_changing(
     compared, versions = _check_batches(project, boxes, some)
     assert compared > 100
     assert versions > 3
+    _check_counters(project, there)
     return resident
 
 
