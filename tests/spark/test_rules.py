@@ -24,6 +24,9 @@ total(sum<w>, avg<w>, var<w>) :- weight(_, w).
 each(x, w / x) :- weight(x, w).
 own('here', x) :- edge(x, x).
 none(x) :- node(x), NOT edge(x, _), x != 'text'.
+forth(0) :- node(0).
+back(y) :- forth(x), edge(x, y).
+forth(y) :- back(x), edge(x, y).
 """
 EDGES = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 4), (5, -7)]
 FACTS = {"edge": EDGES, "node": [(n,) for n in range(-7, 8)], "weight": [(n, 0.1 * n) for n in range(5)]}
@@ -42,26 +45,19 @@ def derived(text, facts):
 
 
 def test_rounds_agree_with_the_reference():
-    for name, (given, expected) in derived(ROADS, FACTS).items():
+    found = derived(ROADS, FACTS)
+    for name, (given, expected) in found.items():
         assert given == expected, name
+    assert found["forth"][0] == {(0,), (1,), (2,)}
 
 
-def test_mutual_recursion_agrees_with_the_reference():
-    text = "even(x) :- zero(x). odd(y) :- even(x), next(x, y). even(y) :- odd(x), next(x, y)."
-    found = derived(text, {"zero": [(0,)], "next": [(n, n + 1) for n in range(9)]})
-    assert found["even"][0] == found["even"][1] == {(0,), (2,), (4,), (6,), (8,)}
-
-
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.soak), pytest.param(3, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("seed", [64, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (15, 25, 28))])
 def test_random_programs_agree_with_the_reference(seed):
     generated = program(seed, "NNS")
     facts = {name: [] for name, each in generated.checked.predicates.items() if each.base}
     for tick in generated.ticks:
         for name, rows in tick.inserts.items():
             facts[name] += [row for row in rows if row not in facts[name]]
-    told = unfit(typed(generated.checked, facts))
-    if told is not None:
-        pytest.skip(told)
     for name, (given, expected) in derived(generated.text, facts).items():
         assert given == expected, name
 
