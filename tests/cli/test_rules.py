@@ -153,11 +153,16 @@ def test_run_on_spark_says_why_it_runs_in_one_process(folder, monkeypatch):
 
 def test_why_explains_a_view_as_of_a_moment(invoked, folder):
     (folder / "seen.csv").write_text("car,ts\nred,2026-01-01 00:00:00\nblue,2026-01-01 00:00:30\n")
-    (folder / "here.dl").write_text("base seen(car: string, ts: time) time ts window 10 s. here(car) :- seen(car, _).")
+    rules = "base seen(car: string, ts: time) time ts window 10 s. "
+    rules += "here(car) :- seen(car, t), t + 1 s > t, t > 0."
+    (folder / "here.dl").write_text(rules)
     columns = "car VARCHAR, ts TIMESTAMP, WATERMARK FOR ts AS ts"
     source = f"CREATE SOURCE seen ({columns}) WITH (connector='file', path='seen.csv')"
     view = "CREATE MATERIALIZED VIEW there WITH (rules='here.dl', output='here')"
     (folder / "cars.sql").write_text(f"{source}; {view};")
     asked = ["why", "cars.sql", "here('red')", "--view", "there"]
     assert invoked(*asked)[0] == "here('red') does not hold"
-    assert invoked(*asked, "--at", "2026-01-01 00:00:05")[0].startswith("here('red')  by rule 1")
+    proof = invoked(*asked, "--at", "2026-01-01 00:00:05")
+    assert proof[0].startswith("here('red')  by rule 1")
+    assert "  seen('red', '2026-01-01 00:00:00')  a fact" in proof
+    assert "  '2026-01-01 00:00:00' > 0" in proof

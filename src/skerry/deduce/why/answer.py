@@ -11,7 +11,8 @@ from skerry.deduce.program import Aggregate, Atom, Checked, Comparison, Rule, Su
 from skerry.deduce.values import Row, order, row_key
 from skerry.deduce.why.derivations import Derivation, Derivations, Fact
 from skerry.deduce.why.filling import filled
-from skerry.deduce.writing import shown, write_rule, write_subgoal, write_value
+from skerry.deduce.why.times import Times
+from skerry.deduce.writing import shown, write_rule, write_subgoal
 from skerry.model.term import Constant, Term, Variable
 
 __all__ = ["Why"]
@@ -29,6 +30,7 @@ class Why:
     def __init__(self, checked: Checked, rows: Callable[[str], Iterable[Row]], calls: Calls, unit: int = 1) -> None:
         self._derivations = Derivations(checked, rows, calls, unit)
         self._solver, self._checked = self._derivations.solver, checked
+        self._times = Times(checked, unit)
 
     def explained(self, question: Atom) -> str:
         """The proof of every tuple that fits a question, or why there is none. Variables in it stand for any value."""
@@ -63,7 +65,7 @@ class Why:
             written.add(entry)
 
     def _line(self, fact: Fact, way: Derivation | None, again: bool) -> str:
-        told = _told(fact.predicate, self._derivations.row(fact))
+        told = write_subgoal(self._times.told(Atom(fact.predicate, tuple(map(Constant, self._derivations.row(fact))))))
         if way is None:
             return f"{told}  a fact"
         if not way.rule.body:
@@ -125,23 +127,23 @@ class Why:
             return "its body holds; a limit cuts the tuple off"
         group = {name: binding[name] for each in rule.head.arguments for name in _plain_names(each) if name in binding}
         rows = list(self._solver.solutions(self._derivations.steps(rule, group), group))
-        told = [self._gathered(argument, rows) for argument in rule.head.arguments]
-        return f"it gives {rule.head.predicate}({', '.join(told)})"
+        told = tuple(self._gathered(argument, rows) for argument in rule.head.arguments)
+        return f"it gives {write_subgoal(self._times.told(Atom(rule.head.predicate, told)))}"
 
-    def _gathered(self, argument: Term | Aggregate, rows: Sequence[Binding]) -> str:
+    def _gathered(self, argument: Term | Aggregate, rows: Sequence[Binding]) -> Term:
         if not isinstance(argument, Aggregate):
             value = self._solver.evaluator.value(argument, rows[0])
-            return "_" if value is None else write_value(value)
+            return Variable("_") if value is None else Constant(value)
         term = argument.argument or Constant(1)
         values = [value for row in rows if (value := self._solver.evaluator.value(term, row)) is not None]
-        return write_value(gathered(argument.function, values)) if values else "_"
+        return Constant(gathered(argument.function, values)) if values else Variable("_")
 
     def _reason(self, step: Step, rule: Rule, binding: Binding) -> str:
         match step:
             case Match(atom):
                 return f"no tuple fits {self._shown(atom, binding)}"
             case Bind(variable, term):
-                return f"{self._shown(Comparison('=', variable, term), binding)} has no value"
+                return f"{self._shown(Comparison('=', variable, term), self._times.bound(rule, binding))} has no value"
             case Check(Atom() as atom):
                 return f"blocked by {self._blocking(atom, binding)}"
             case Check(subgoal):
@@ -151,22 +153,24 @@ class Why:
         """The tuple that a negated subgoal runs into."""
         meant = self._meant(replace(atom, negated=False), binding)
         for found in self._solver.taken(Match(meant), {}):
-            return write_subgoal(cast(Atom, filled(meant, found)))
-        return write_subgoal(meant)
+            return write_subgoal(self._times.told(cast(Atom, filled(meant, found))))
+        return write_subgoal(self._times.told(meant))
 
     def _tested(self, subgoal: Subgoal, rule: Rule, binding: Binding) -> str:
         """A test with its values; where it calculates, as it was written and as it came out."""
-        plain = self._shown(subgoal, binding)
         if isinstance(subgoal, Atom):
-            return plain
+            return self._shown(subgoal, binding)
+        binding = self._times.bound(rule, binding)
+        plain = self._shown(subgoal, binding)
         given = {name: value for name, value in binding.items() if not name.startswith("$v")}
         body = tuple(filled(each, given, keep=True) for each in rule.body)
         written = shown(filled(subgoal, given, keep=True), replace(rule, body=body))
         return plain if written == plain else f"{written}, that is {plain}"
 
     def _shown(self, subgoal: Subgoal, binding: Binding) -> str:
-        meant = self._meant(subgoal, binding) if isinstance(subgoal, Atom) else filled(subgoal, binding)
-        return write_subgoal(filled(meant, {}))
+        if isinstance(subgoal, Atom):
+            return write_subgoal(filled(self._times.told(self._meant(subgoal, binding)), {}))
+        return write_subgoal(filled(subgoal, binding))
 
     def _meant(self, atom: Atom, binding: Binding) -> Atom:
         """An atom with its values; one of the checks' own predicates as what it stands for."""
@@ -188,10 +192,6 @@ class _Attempt:
 
     binding: Binding
     failed: Step | None
-
-
-def _told(predicate: str, row: Row) -> str:
-    return f"{predicate}({', '.join(map(write_value, row))})"
 
 
 def _text(rule: Rule) -> str:
