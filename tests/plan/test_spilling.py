@@ -52,6 +52,14 @@ def test_operators_of_one_view_spill_to_folders_of_their_own(tmp_path):
     assert not list((tmp_path / "deep").iterdir())
 
 
+def test_no_window_is_laid_over_answers_that_wait_on_disk():
+    spilling = replace(PLAIN, overload=Spilling("s", 1))
+    side = replace(SIDES[0], schema=spilling.schema, keys=("a.segment",), time="a.ts")
+    with pytest.raises(InputError, match="wait on disk"):
+        stages(Join((spilling, SCAN), (side, SIDES[1])))
+    assert stages(Join((PLAIN, SCAN), (side, SIDES[1]))).below
+
+
 def test_plan_says_where_it_spills():
     columns = Project(SCAN, tuple((field.name, Expression.of(field.name, field.type)) for field in SCHEMA))
     told = explain(ViewPlan("v", replace(PLAIN, relations=(columns, columns), overload=Spilling("s", 5))))

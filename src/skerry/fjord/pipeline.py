@@ -148,8 +148,8 @@ class Pipeline:
 
 
 def _late_outputs(view: Stages) -> dict[str, str]:
-    """Where a view's late readings go, and whose they are: of several sources, each has a folder of its own."""
-    sources = {feed.source.name: None for feed in view.feeds}
+    """Where a view's late readings go, and whose they are: of several streams, each has a folder of its own."""
+    sources = {feed.source.name: None for feed in view.clocks}
     if view.late_to is None:
         return {}
     return {view.late_to if len(sources) == 1 else f"{view.late_to}/{source}": source for source in sources}

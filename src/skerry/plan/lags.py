@@ -8,6 +8,7 @@ from skerry.model.types import TIMESTAMP
 from skerry.operators.aggregate import WINDOW_END, WINDOW_START
 from skerry.plan.deduction import Deduce
 from skerry.plan.nodes import Aggregate, Gather, Join, Lookup, Node, Project, Scan, Select
+from skerry.plan.overload import Spilling
 
 __all__ = ["lag_of", "times"]
 
@@ -36,6 +37,11 @@ def times(node: Node) -> list[str]:
 
 
 def _of_join(join: Join, column: str) -> int | None:
-    """A combination is given when its last member comes; the others are older by their windows at the most."""
+    """A combination is given when its last member comes; the others are older by their windows at the most.
+
+    Where readings are kept on disk it is given when they are read back, and that may be later.
+    """
+    if isinstance(join.overload, Spilling):
+        return None
     spans = {f"{side.name}.{side.time}": side.span_us for side in join.sides}
     return spans.get(column)

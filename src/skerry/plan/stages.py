@@ -25,7 +25,7 @@ from skerry.plan.building import Stateful, Tables, derivations, everything, part
 from skerry.plan.deduction import Deduce
 from skerry.plan.lags import lag_of, times
 from skerry.plan.nodes import Aggregate, Gather, Join, Lookup, Node, Project, Scan, Select, ViewPlan
-from skerry.plan.overload import Shedding
+from skerry.plan.overload import Shedding, Spilling
 from skerry.plan.shared import Deal, Wanted
 
 __all__ = ["FEWEST_INDEXED", "Feed", "Stage", "Stages", "cut_into_stages", "spine"]
@@ -221,7 +221,9 @@ class _Cutting:
         if lag is None:
             known = ", ".join(times(base)) or "none of its columns"
             told = "a window over answers of another view goes by a time that these come in the order of"
-            raise InputError(f"view {self._view.name!r}: {told}; here {known} can be used")
+            spills = isinstance(base, Join) and isinstance(base.overload, Spilling)
+            why = ", since they wait on disk (spill_to)" if spills else ""
+            raise InputError(f"view {self._view.name!r}: {told}; here {known} can be used{why}")
         return lag
 
     def _check_lookups(self, nodes: Sequence[Node]) -> None:

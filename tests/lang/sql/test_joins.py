@@ -20,6 +20,8 @@ WITH (connector='file', path='t.csv');
 A = "SLIDING(a, ts, INTERVAL '1' MINUTE) AS a"
 B = "SLIDING(b, ts, INTERVAL '2' MINUTE) AS b"
 C = "SLIDING(c, ts, INTERVAL '3' MINUTE) AS c"
+TUMBLE = "TUMBLE(b, ts, INTERVAL '1' MINUTE) AS t"
+HOP = "HOP(c, ts, INTERVAL '1' MINUTE, INTERVAL '2' MINUTE) AS h"
 
 
 SCRIPT = Sources(SOURCES)
@@ -125,7 +127,11 @@ def test_counted_rows_need_one_bucket_and_an_order_of_arrival():
         (f"SELECT x FROM {A} JOIN {B} ON a.k = b.name", "a.k (INT) and b.name (VARCHAR) cannot be compared"),
         (f"SELECT x FROM {A} LEFT JOIN {B} ON a.k = b.k", "LEFT JOIN is not available"),
         (f"SELECT x FROM {A} JOIN {B} USING (x)", "USING (x) needs the column on both sides"),
-        (f"SELECT COUNT(*) FROM {A} JOIN {B} USING (k)", "an aggregate over a join is not available"),
+        (f"SELECT COUNT(*) FROM {A} JOIN {B} USING (k)", "an aggregate over a join needs the window of one"),
+        (f"SELECT COUNT(*) FROM {A} JOIN {HOP} USING (k)", "HOP puts a reading into several windows"),
+        (f"SELECT COUNT(*) FROM {TUMBLE} JOIN {HOP} USING (k)", "have one window, or SLIDING"),
+        (f"SELECT a.window_end FROM {A} JOIN {TUMBLE} USING (k) GROUP BY 1", "that of the window, t.window_end"),
+        (f"SELECT x FROM {A} JOIN {TUMBLE} USING (k) GROUP BY k", "must stand in GROUP BY or inside an aggregate"),
         (f"SELECT a.k, b.k FROM {A} JOIN {B} ON a.k = b.k", "two columns have the name 'k'"),
         (f"SELECT x FROM {A} JOIN {B} ON a.k = b.k AND a.x + b.y", "a condition must be BOOLEAN"),
         ("SELECT x FROM SLIDING(a, ts) AS a JOIN c USING (k)", "SLIDING has 3 arguments, got 2"),
@@ -147,6 +153,12 @@ def test_join_that_means_nothing_is_told(query, told):
 )
 def test_wrong_option_of_a_join_is_told(options, told):
     assert told in refused(f"SELECT x FROM {A} JOIN {B} USING (k)", f"WITH ({options})")
+
+
+@pytest.mark.parametrize("options", ["on_overload='shed', memory_rows='100'", "spill_to='disk', memory_rows='100'"])
+def test_an_aggregate_needs_all_combinations_in_time(options):
+    told = refused(f"SELECT COUNT(*) FROM {A} JOIN {TUMBLE} USING (k) GROUP BY k", f"WITH ({options})")
+    assert "it can neither shed nor spill" in told
 
 
 def test_option_of_a_join_is_refused_without_one():

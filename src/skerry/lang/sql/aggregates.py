@@ -126,7 +126,7 @@ class AggregateBinder:
             if not 1 <= place <= len(self._tree.selects):
                 raise SqlError(f"GROUP BY {part.name} is outside the {len(self._tree.selects)} columns", place_of(part))
             return self._tree.selects[place - 1].unalias()
-        if isinstance(part, exp.Column) and not part.table and identifier(part) not in self._scope.schema.names:
+        if isinstance(part, exp.Column) and not part.table and not self._scope.has(part):
             for chosen in self._tree.selects:
                 if isinstance(chosen, exp.Alias) and identifier(chosen.args["alias"]) == identifier(part):
                     return chosen.this
@@ -192,6 +192,10 @@ class _GroupScope(Scope):
     def __init__(self, below: Scope, schema: pa.Schema) -> None:
         super().__init__(below.name, schema)
         self._below = below
+
+    def check_table(self, column: exp.Column) -> None:
+        """What may be written before a column is what may be below."""
+        self._below.check_table(column)
 
     def find(self, column: exp.Column) -> str:
         """A key, a fold or the window's ends; a column of the stream is told apart from a misspelling."""

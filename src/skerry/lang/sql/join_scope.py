@@ -22,7 +22,12 @@ class JoinScope(Scope):
             for read, prefix in zip(reads, prefixes, strict=True)
             for field in read.source.schema
         ]
-        super().__init__(" joined with ".join(read.name for read in reads), pa.schema(columns))
+        rewrites = {
+            prefix + name: _behind(prefix, tree)
+            for read, prefix in zip(reads, prefixes, strict=True)
+            for name, tree in read.rewrites.items()
+        }
+        super().__init__(" joined with ".join(read.name for read in reads), pa.schema(columns), rewrites)
         self._reads, self._prefixes, self._merged = tuple(reads), tuple(prefixes), merged
         self.used: set[str] = set()
 
@@ -44,7 +49,7 @@ class JoinScope(Scope):
         self.check_table(column)
         if column.table:
             return next(p for p, read in enumerate(self._reads) if read.name.lower() == column.table.lower())
-        places = [place for place, read in enumerate(self._reads) if _has(read, column)]
+        places = [place for place, read in enumerate(self._reads) if read.scope.has(_bare(column))]
         if not places:
             raise UnknownColumn(column.name, self.name, self._spelled(), place_of(column))
         if len(places) > 1 and column.name.lower() not in self._merged:
@@ -77,9 +82,8 @@ def _bare(column: exp.Column) -> exp.Column:
     return bare
 
 
-def _has(read: From, column: exp.Column) -> bool:
-    try:
-        read.scope.find(_bare(column))
-    except UnknownColumn:
-        return False
-    return True
+def _behind(prefix: str, tree: exp.Expr) -> exp.Expr:
+    """An expression over a relation's columns, each behind a prefix."""
+    return tree.copy().transform(
+        lambda node: exp.column(prefix + node.name, quoted=True) if isinstance(node, exp.Column) else node
+    )

@@ -14,12 +14,15 @@ from sqlglot import exp
 from skerry.errors import SqlError
 from skerry.lang.sql.declare import identifier
 from skerry.lang.sql.join_scope import JoinScope
+from skerry.lang.sql.join_window import check_ends, staying, windowed, within_window
 from skerry.lang.sql.readable import Streams
 from skerry.lang.sql.reading import place_of
 from skerry.lang.sql.scalar import Scope, condition, scalar
 from skerry.lang.sql.streams import From, read_from
 from skerry.model.arrival import STAMPS
 from skerry.model.types import sql_name
+from skerry.model.window import Window
+from skerry.operators.aggregate import WINDOW_END, WINDOW_START
 from skerry.operators.derive import Expression
 from skerry.operators.joins.side import Side
 from skerry.plan.nodes import Join, Lookup, Node, Project, Scan, Select
@@ -43,9 +46,12 @@ class _Term:
 
 
 class JoinBinder:
-    """Bind FROM and WHERE of a SELECT over several relations. ``scope`` is what its columns may name."""
+    """Bind FROM and WHERE of a SELECT over several relations. ``scope`` is what its columns may name.
 
-    def __init__(self, tree: exp.Select, streams: Streams) -> None:
+    ``grouped`` says that combinations are gathered by a window, that of ``windowed``.
+    """
+
+    def __init__(self, tree: exp.Select, streams: Streams, *, grouped: bool = False) -> None:
         self._tree = tree
         joins = tree.args.get("joins") or []
         clause = tree.args.get("from_") or tree.args.get("from")
@@ -54,6 +60,8 @@ class JoinBinder:
         self._merged: set[str] = set()
         conditions = list(self._conditions(joins))
         self._homes = {place: place for place, read in enumerate(self._reads) if not _is_lookup(read)}
+        if grouped:
+            self._lay_window()
         self._check_reads()
         self._everywhere = self._over(range(len(self._reads)))
         self._ties: dict[int, list[tuple[exp.Expr, exp.Expr]]] = {}
@@ -64,10 +72,12 @@ class JoinBinder:
         self._equalities: list[tuple[_Term, _Term, exp.Expr]] = []
         for part in conditions:
             self._sort_out(part)
+        if grouped and self.joins_streams:
+            self._rest += within_window([self._reads[home] for home in self._streams], tree)
         self._keys = self._found_keys() if len(self._streams) > 1 else []
 
-    def node(self, columns: Sequence[tuple[str, Expression]], technique: str, limit: int) -> Node:
-        """The relations, what is left to ask of their combinations, and the columns of the answer."""
+    def node(self, technique: str, limit: int) -> Node:
+        """The relations, and what is left to ask of their combinations; all columns named so far are in it."""
         residual = condition(reduce(exp.and_, self._rest), self.scope) if self._rest else None
         sides = [self._side(home) for home in self._streams] if len(self._streams) > 1 else []
         node = self._beside(self._streams[0])
@@ -75,7 +85,14 @@ class JoinBinder:
             node = Join(tuple(node for node, _ in sides), tuple(side for _, side in sides), technique, limit)
         if residual:
             node = Select(node, residual, _told(self._rest))
-        return Project(node, tuple(columns))
+        return node
+
+    @property
+    def window(self) -> tuple[Window, str]:
+        """The window that combinations are gathered by, and the time that it goes by."""
+        read = windowed(self._reads, self._tree)
+        assert read.window is not None
+        return read.window, self.scope.find(exp.column(str(read.time), read.name, quoted=True))
 
     @property
     def joins_streams(self) -> bool:
@@ -97,6 +114,13 @@ class JoinBinder:
 
     def _side_scope(self, home: int) -> JoinScope:
         return self._over([home, *(place for place, of in self._homes.items() if of == home != place)])
+
+    def _lay_window(self) -> None:
+        """Let the streams of a window stay as long as it lasts, where they meet others; its ends are one for all."""
+        check_ends(self._reads, self._tree)
+        self._merged |= {WINDOW_START, WINDOW_END}
+        if self.joins_streams:
+            self._reads = [staying(read, self._tree) for read in self._reads]
 
     def _check_reads(self) -> None:
         names = [read.name.lower() for read in self._reads]

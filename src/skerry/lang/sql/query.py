@@ -16,7 +16,7 @@ from skerry.lang.sql.reading import place_of
 from skerry.lang.sql.scalar import Scope, check_condition, condition, scalar
 from skerry.lang.sql.streams import From, read_from
 from skerry.operators.derive import Expression
-from skerry.plan.nodes import MOST_COMBINATIONS, Join, Node, Project, Scan, Select
+from skerry.plan.nodes import MOST_COMBINATIONS, Aggregate, Join, Node, Project, Scan, Select
 from skerry.plan.overload import Overload
 
 __all__ = ["query_plan"]
@@ -98,14 +98,25 @@ def _single(tree: exp.Select, read: From) -> Node:
 
 
 def _joined(tree: exp.Select, streams: Streams, options: Mapping[str, str]) -> Node:
-    if _aggregates(tree):
-        raise SqlError("an aggregate over a join is not available in a view", place_of(tree))
-    binder = JoinBinder(tree, streams)
+    grouped = _aggregates(tree)
+    binder = JoinBinder(tree, streams, grouped=grouped)
     if not binder.joins_streams:
         _refuse(options, _OF_JOINS, "a join with tables only")
-    node = binder.node(_columns(tree, binder.scope), options.get("join", "snjoin"), _limit(options))
     asked = overload(options)
+    if grouped and asked:
+        raise OptionError("an aggregate over a join needs all combinations in time: it can neither shed nor spill")
+    node = _of_combinations(tree, binder, options.get("join", "snjoin"), _limit(options))
     return _bounded(node, asked) if asked else node
+
+
+def _of_combinations(tree: exp.Select, binder: JoinBinder, technique: str, limit: int) -> Node:
+    """What is made of joined readings. Columns are bound before the join: it carries those that were named."""
+    if not _aggregates(tree):
+        columns = _columns(tree, binder.scope)
+        return Project(binder.node(technique, limit), columns)
+    groups = AggregateBinder(tree, binder.scope)
+    window, time = binder.window
+    return _grouped(tree, groups, groups.aggregate(binder.node(technique, limit), window, time))
 
 
 def _gathered(tree: exp.Select, table: exp.Expr, streams: Streams, options: Mapping[str, str]) -> Node:
@@ -169,15 +180,19 @@ def _aggregated(tree: exp.Select, node: Node, read: From) -> Node:
             f"an aggregate over a stream needs a window: FROM TUMBLE({read.name}, time, INTERVAL '30' SECOND)",
             place_of(tree),
         )
-    binder = AggregateBinder(tree, Scope(read.name, read.source.schema))
-    aggregate = binder.aggregate(node, read.window, read.time)
+    groups = AggregateBinder(tree, Scope(read.name, read.source.schema))
+    return _grouped(tree, groups, groups.aggregate(node, read.window, read.time))
+
+
+def _grouped(tree: exp.Select, groups: AggregateBinder, aggregate: Aggregate) -> Node:
+    """The columns of an aggregating SELECT, and its HAVING."""
     columns = tuple(
-        (output_name(part, place), binder.over_groups(part.unalias(), aggregate.schema))
+        (output_name(part, place), groups.over_groups(part.unalias(), aggregate.schema))
         for place, part in enumerate(tree.selects, 1)
     )
     having = tree.args.get("having")
     if having:
-        predicate = binder.over_groups(having.this, aggregate.schema)
+        predicate = groups.over_groups(having.this, aggregate.schema)
         check_condition(predicate, having.this)
         return Project(Select(aggregate, predicate, having.this.sql("risingwave")), columns)
     return Project(aggregate, columns)

@@ -62,6 +62,14 @@ class Scope:
                 return name
         raise UnknownColumn(column.name, self.name, known, place_of(column))
 
+    def has(self, column: exp.Column) -> bool:
+        """Whether there is such a column."""
+        try:
+            self.find(column)
+        except UnknownColumn:
+            return False
+        return True
+
     def everything(self, table: str | None) -> list[tuple[str, str]]:
         """The columns that * stands for, by the names they have outside and here."""
         return [(name, name) for name in self.schema.names]
