@@ -25,7 +25,7 @@ from skerry.sinks.sink import Sink
 
 __all__ = ["demo"]
 
-_SCRIPTS = {"traffic": Path(__file__).with_name("traffic.sql")}
+_SCRIPTS = {"traffic": Path(__file__).parent / "traffic" / "traffic.sql"}
 _BATCHES_SHOWN = 20
 _COMMUTERS = 1_000
 
@@ -94,7 +94,7 @@ class _Board(Sink):
             self._road[row["segment"]] = row
         for row in rows.to_pylist() if output == "jams" else []:
             (self._jams.add if row["_op"] == "+" else self._jams.discard)((row["a"], row["b"]))
-        if output in ("crawling", "crawling_together", "flow") and rows.num_rows:
+        if output in ("crawling", "crawling_together", "flow", "slow_near_incidents") and rows.num_rows:
             self._last[output] = rows.slice(rows.num_rows - 1).to_pylist()[0]
 
     def close(self) -> None:
@@ -130,7 +130,12 @@ class _Board(Sink):
 
     def last_words(self) -> str:
         """The newest answers of the other views."""
-        return "\n".join([self._flow(), self._crawling(), self._jammed(), self._told_commuters()])
+        return "\n".join([self._incident(), self._flow(), self._crawling(), self._jammed(), self._told_commuters()])
+
+    def _incident(self) -> str:
+        row = self._last.get("slow_near_incidents")
+        told = f"{row['speed']:.0f} mph on segment {row['segment']}, {row['description']}" if row else "none yet"
+        return f"Query 2, slow segments with an incident in the last hour: {told}"
 
     def _flow(self) -> str:
         row = self._last.get("flow")
@@ -157,7 +162,7 @@ class _Board(Sink):
         (before, rows_before), (now, rows) = self._times[0], self._times[-1]
         rate = (rows - rows_before) / (now - before) if now > before else 0.0
         lag = now - self._times[-2][0] if len(self._times) > 1 else 0.0
-        clock = show(Micros(max(self._total.newest.values(), default=0)))
+        clock = show(Micros(self._total.newest.get("traffic", 0)))
         late = sum(tally.late for tally in self._total.tallies.values())
         rejected = sum(tally.rejected for tally in self._total.tallies.values())
         taken = f"{rows:,} readings, {rate:,.0f} a second, lag {lag:.1f} s"

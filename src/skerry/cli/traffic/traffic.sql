@@ -9,6 +9,13 @@ SELECT segment, window_start, AVG(speed) AS speed, COUNT(speed) AS vehicles
 FROM TUMBLE(traffic, ts, INTERVAL '30' SECOND)
 WHERE segment IN (3, 4, 5) GROUP BY segment, window_start;
 
+-- Query 2: slow segments with an incident in the last hour, as the highway patrol reports them.
+CREATE TABLE incidents (ts TIMESTAMP, segment INT, description VARCHAR) WITH (connector='file', path='incidents.csv');
+CREATE MATERIALIZED VIEW slow_near_incidents AS
+SELECT i.description, s.segment, s.window_start, AVG(s.speed) AS speed
+FROM SLIDING(incidents, ts, INTERVAL '1' HOUR) AS i JOIN TUMBLE(traffic, ts, INTERVAL '30' SECOND) AS s ON i.segment = s.segment
+GROUP BY i.description, s.segment, s.window_start HAVING AVG(s.speed) < 45;
+
 -- Where it is slow right now, lane by lane.
 CREATE MATERIALIZED VIEW crawling AS
 SELECT sensor, segment, lane, ts, speed FROM traffic WHERE speed < 25;
