@@ -12,7 +12,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -129,10 +129,26 @@ def _named(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
 def _write_parquet(place: Path, table: pa.Table) -> None:
     """Store texts by dictionary, for they repeat, and whole numbers and times by their differences, which are small."""
     stored = _columns_as(_stored, table)
-    texts = [field.name for field in stored.schema if pa.types.is_string(field.type)]
-    whole = [field.name for field in stored.schema if _is_whole(field.type)]
+    leaves = {path: type_ for field in stored.schema for path, type_ in _leaves(field.name, field.type)}
+    texts = [path for path, type_ in leaves.items() if pa.types.is_string(type_)]
+    whole = [path for path, type_ in leaves.items() if _is_whole(type_)]
     encodings = dict.fromkeys(whole, "DELTA_BINARY_PACKED")
     pyarrow.parquet.write_table(stored, place, use_dictionary=texts, column_encoding=encodings)
+
+
+def _leaves(path: str, type_: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
+    """What a column holds in the end, by the paths that Parquet gives it.
+
+    >>> list(_leaves("members", pa.list_(pa.struct({"ts": pa.int64()}))))
+    [('members.list.element.ts', DataType(int64))]
+    """
+    if pa.types.is_list(type_):
+        yield from _leaves(f"{path}.list.element", type_.value_type)
+    elif pa.types.is_struct(type_):
+        for place in range(type_.num_fields):
+            yield from _leaves(f"{path}.{type_.field(place).name}", type_.field(place).type)
+    else:
+        yield path, type_
 
 
 def _is_whole(type_: pa.DataType) -> bool:
