@@ -91,7 +91,10 @@ def counts(matches, last_us=0, id_="q"):
 @pytest.fixture
 def place(tmp_path):
     """Where counts are kept, and the catalogue they go to."""
-    return tmp_path / "counts", Catalog.of_project(tmp_path).url
+    catalog = Catalog.of_project(tmp_path)
+    with catalog.all_or_nothing():
+        catalog.subscriptions.add([Subscription("q", "road", "speed < 3")])
+    return tmp_path / "counts", catalog.url
 
 
 def told(place):
@@ -154,7 +157,16 @@ def test_runs_add_up_and_a_subscription_that_comes_again_begins_anew(place):
     assert told(place) == {"q": (4, 0)}
     catalog = Catalog(place[1])
     with catalog.all_or_nothing():
-        catalog.subscriptions.add([Subscription("q", "road", "speed < 3")])
+        catalog.subscriptions.remove(["q"])
+        catalog.subscriptions.add([Subscription("q", "road", "speed < 4")])
+    assert told(place) == {}
+
+
+def test_nothing_is_counted_of_a_subscription_that_is_gone(place):
+    catalog = Catalog(place[1])
+    with catalog.all_or_nothing():
+        catalog.subscriptions.remove(["q"])
+    Counters(*place, "run").note(0, counts(2))
     assert told(place) == {}
 
 
