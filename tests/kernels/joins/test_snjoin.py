@@ -100,6 +100,28 @@ def test_many_keys_and_tuples_find_room():
     assert table.capacity >= table.count == 3000
 
 
+def test_entries_find_room_beside_a_ring_that_is_just_full():
+    table = table_of(2)
+    room = table.capacity // 2
+    join(table, [Tuple(0, 0, at, 10**6, at) for at in range(room)])
+    found = join(table, [Tuple(1, key, room + key, 10**6, key) for key in range(room)])
+    assert sorted(found) == [(row, 0) for row in range(room)]
+    assert table.count == 2 * room == table.capacity
+
+
+def test_room_is_made_at_once_for_all_that_come():
+    table = table_of(2)
+    join(table, [Tuple(row % 2, row, row, row + 10**6, row) for row in range(3000)])
+    assert table.count == 3000 <= table.capacity == 4096
+
+
+def test_counted_rows_take_no_more_room_than_they_count():
+    table = OccurrenceTable(2, np.array([300, 0]))
+    join(table, [Tuple(0, row, row, 10**6, row) for row in range(3000)])
+    assert table.count == 300
+    assert table.capacity == 512 + 256
+
+
 def test_room_is_used_again():
     table = table_of(2)
     for row in range(3000):

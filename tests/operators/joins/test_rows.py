@@ -74,6 +74,19 @@ def test_numbers_alone_are_taken_from_before_and_after_a_restore():
         assert speeds(copy, rows) == [row / 2 for row in rows]
 
 
+@given(st.lists(st.tuples(st.integers(1, 900), st.integers(1, 3)), min_size=1, max_size=12), st.data())
+def test_numbers_alone_are_taken_whatever_was_kept_between(parts, data):
+    store, held = RowStore(pa.schema({"speed": pa.float64()})), np.empty(0, np.int64)
+    for count, every in parts:
+        numbers = np.arange(store.next_row, store.next_row + count)
+        kept = numbers % every == 0
+        store.add(pa.record_batch({"speed": numbers / 2}), np.full(count, 9), kept)
+        held = np.concatenate([held, numbers[kept]])
+        if held.size and data.draw(st.booleans()):
+            rows = held[data.draw(st.integers(0, held.size - 1)) :][::-1].tolist()
+            assert speeds(store, rows) == [row / 2 for row in rows]
+
+
 def test_rows_that_are_not_kept_are_counted_all_the_same():
     store = RowStore(SCHEMA)
     store.add(batch(0, 3), np.full(3, 9), kept=np.array([True, False, False]))

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
+from skerry.kernels._prefetch import prefetch
 from skerry.kernels.hash import hash_of
 
 __all__ = [
@@ -50,7 +51,6 @@ __all__ = [
     "sweep",
 ]
 
-Bools = npt.NDArray[np.bool_]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 
@@ -91,15 +91,22 @@ def empty_table(last_rows: Int64s) -> Table:
     )
 
 
-def roomier(table: Table) -> Table:
-    """The same table with room for more: in the rings that are full, or for entries if none is."""
-    full = table.streams[:, NEXT] - table.streams[:, OLDEST] > table.streams[:, MASK]
-    return _with_larger_rings(table, full) if full.any() else _with_room_for_entries(table)
+def roomier(table: Table, coming: Int32s) -> Table:
+    """The same table with room for the next tuple: in its stream's ring if that is full, or else for an entry.
+
+    ``coming`` are the streams of the tuples that are taken in next: rings get room for all of them at once.
+    """
+    held = table.streams[:, NEXT] - table.streams[:, OLDEST]
+    if held[coming[0]] <= table.streams[coming[0], MASK]:
+        return _with_room_for_entries(table, coming.size)
+    wanted = held + np.bincount(coming, minlength=held.size)
+    counted = table.streams[:, LAST_ROWS]
+    return _with_larger_rings(table, np.where(counted > 0, np.minimum(wanted, counted + 1), wanted))
 
 
-def _with_larger_rings(table: Table, full: Bools) -> Table:
+def _with_larger_rings(table: Table, wanted: Int64s) -> Table:
     streams = table.streams.copy()
-    sizes = (streams[:, MASK] + 1) << full
+    sizes = np.maximum(streams[:, MASK] + 1, [1 << (count - 1).bit_length() for count in wanted.tolist()])
     streams[:, MASK], streams[:, BASE] = sizes - 1, np.cumsum(sizes) - sizes
     occurrences = np.empty((int(sizes.sum()), 4), np.int64)
     _move(table.occurrences, table.streams, occurrences, streams)
@@ -107,9 +114,10 @@ def _with_larger_rings(table: Table, full: Bools) -> Table:
     return table._replace(occurrences=occurrences, streams=streams, chosen=chosen)
 
 
-def _with_room_for_entries(table: Table) -> Table:
-    """Without the entries that have ended, half of the room is free."""
-    capacity = 1 << max(2 * _live_entries(table.entries, table.streams) + 1, _SMALLEST - 1).bit_length()
+def _with_room_for_entries(table: Table, coming: int) -> Table:
+    """Without the entries that have ended, half of the room is free; more if many tuples come."""
+    live = _live_entries(table.entries, table.streams)
+    capacity = 1 << max(2 * live + 1, min(4 * live, live + coming), _SMALLEST - 1).bit_length()
     partitions, entries = np.full(capacity, NONE, np.int32), np.zeros((capacity, table.entries.shape[1]), np.int64)
     _rechain(table.entries, table.streams, partitions, entries)
     return table._replace(partitions=partitions, entries=entries)
@@ -159,7 +167,12 @@ def _partition(partitions, key):
 @kernel
 def find(partitions, entries, key):
     """The entry of a key, if there is one."""
-    entry = np.int64(partitions[_partition(partitions, key)])
+    return _of_key(entries, np.int64(partitions[_partition(partitions, key)]), key)
+
+
+@kernel
+def _of_key(entries, entry, key):
+    """The entry of a key from an entry of its partition on."""
     while entry != NONE and entries[entry, KEY] != key:
         entry = entries[entry, CHAINED]
     return entry
@@ -168,8 +181,12 @@ def find(partitions, entries, key):
 @kernel
 def look_ahead(partitions, entries, keys, place, found):
     """Find the entries of the next few tuples together: memory answers many questions in the time of one."""
-    for ahead in range(min(found.size, keys.size - place)):
-        found[ahead] = find(partitions, entries, keys[place + ahead])
+    count = min(found.size, keys.size - place)
+    for ahead in range(count):
+        found[ahead] = partitions[_partition(partitions, keys[place + ahead])]
+        prefetch(entries, found[ahead])
+    for ahead in range(count):
+        found[ahead] = _of_key(entries, found[ahead], keys[place + ahead])
     return place + found.size
 
 

@@ -106,14 +106,14 @@ class OccurrenceTable:
             if given + wanted > limit:
                 raise LimitError(f"a step gives {given + wanted} combinations of tuples or more, the limit is", limit)
             if place < tuples.keys.size and not wanted:
-                self._table = roomier(self._table)
+                self._table = roomier(self._table, tuples.streams[place:])
         return np.concatenate(pieces or [self._output(0)], axis=1).T
 
     def load(self, tuples: Tuples) -> None:
         """Take tuples in that have been joined with each other already."""
         tuples, place = checked(tuples, len(self._table.streams)), 0
         while (place := _join(self._table, tuples, place, self._output(0), True)[0]) < tuples.keys.size:
-            self._table = roomier(self._table)
+            self._table = roomier(self._table, tuples.streams[place:])
 
     def sweep(self, watermark: int) -> None:
         """Forget the tuples that ended before ``watermark``."""

@@ -4,9 +4,10 @@ import json
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from skerry.kernels.joins.lives import Windows, lives
+from skerry.kernels.order import merged
 from skerry.model.arrival import ARRIVAL, LANE
 from skerry.model.batch import join, pack, unpack
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
@@ -20,7 +21,6 @@ from skerry.operators.operator import Operator, PaneChanges, Panes
 
 __all__ = ["MultiJoin"]
 
-Places = npt.NDArray[np.intp]
 _Part = tuple[int, pa.RecordBatch]
 """Rows of one stream."""
 
@@ -45,7 +45,8 @@ class MultiJoin(Operator):
         self._combiner = Combiner(self._sides)
         self.schema, self._nothing = self._combiner.schema, self._combiner.nothing
         self._counts = np.array([side.count for side in self._sides], np.int64)
-        self._spans = np.array([min(side.span_us or 0, END_OF_TIME) for side in self._sides], np.int64)
+        spans = np.array([min(side.span_us or 0, END_OF_TIME) for side in self._sides], np.int64)
+        self._windows = Windows(spans, self._counts, START_OF_TIME, LAST_MOMENT)
         self._stamped = all(ARRIVAL in side.schema.names for side in self._sides)
         self._technique = make_technique(technique, [side.count for side in self._sides], limit)
         self._stores = [RowStore(side.schema) for side in self._sides]
@@ -132,26 +133,16 @@ class MultiJoin(Operator):
 
     def _arrivals(self, parts: Sequence[_Part], rows: Sequence[Int64s]) -> tuple[Arrivals, Bools]:
         """Rows as a technique sees them, one part behind the other, and which of them are to be kept."""
-        sides, sizes = np.array([stream for stream, _ in parts], np.int32), [numbers.size for numbers in rows]
-        streams = np.repeat(sides, sizes)
         codes = [key_codes([batch.column(key) for key in self._sides[of].keys], batch.num_rows) for of, batch in parts]
-        moments = np.concatenate(
-            [batch.column(self._sides[of].time).view(pa.int64()).to_numpy() for of, batch in parts]
-        )
-        starts = np.minimum(np.maximum(moments, START_OF_TIME, out=moments), LAST_MOMENT, out=moments)
-        ends = np.repeat(self._spans[sides], sizes)
-        ends = np.minimum(np.add(starts, ends, out=ends), LAST_MOMENT, out=ends)
-        joinable = np.concatenate([joinable for _, joinable in codes])
-        kept = joinable & (ends >= self._watermark)
-        if self._counts.any():  # what joins nothing is never live, but it counts
-            counted = self._counts[streams] > 0
-            ends, kept = np.where(counted, np.where(joinable, LAST_MOMENT, starts - 1), ends), kept | counted
-        keys = np.concatenate([keys for keys, _ in codes])
+        keys, joinable = (np.concatenate(each) for each in zip(*codes, strict=True))
+        moments = np.concatenate([batch.column(self._sides[of].time).to_numpy() for of, batch in parts]).view(np.int64)
+        sizes = np.array([(of, batch.num_rows) for of, batch in parts], np.int64)
+        streams, starts, ends, kept = lives(moments, joinable, sizes, self._windows, self._watermark)
         return Arrivals(streams, keys, starts, ends, np.concatenate(rows)), kept
 
-    def _order(self, arrivals: Arrivals, kept: Bools, parts: Sequence[_Part]) -> Places:
+    def _order(self, arrivals: Arrivals, kept: Bools, parts: Sequence[_Part]) -> Int64s:
         """The places of what is kept, in the order in which it is to be joined."""
-        order = np.argsort(self._stamps(arrivals, parts), kind="stable")
+        order = merged(self._stamps(arrivals, parts), np.array([batch.num_rows for _, batch in parts]))
         return order if kept.all() else order[kept[order]]
 
     def _stamps(self, arrivals: Arrivals, parts: Sequence[_Part]) -> Int64s:

@@ -20,6 +20,7 @@ _FAN = 8
 """How many chunks of about one size there may be, less one; and by what factor sizes differ."""
 _SMALL = 32_768
 """How many rows Arrow may copy to take a few of them: it joins chunks before it takes from them."""
+_NEVER = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,8 @@ class RowStore:
     Rows lie in chunks; chunks of about one size are merged when there are several, so that a row is
     copied, and saved, a few times at the most (its number is a logarithm of the rows held). A chunk
     is dropped when its last row has ended; rows that ended before are left out when it is merged or
-    saved. A pane is a chunk: the number and the end of each row, then its columns. The newest rows are
-    in a ring besides, from which they are taken if it has them all (``RecentRows``).
+    saved. A pane is a chunk: the number and the end of each row, then its columns. Once rows are asked for,
+    the newest are in a ring besides, from which they are taken if it has them all (``RecentRows``).
 
     >>> store = RowStore(pa.schema({"speed": pa.float64()}))
     >>> store.add(pa.record_batch({"speed": [20.0, 30.0]}), ends=np.array([5, 9]))
@@ -102,10 +103,11 @@ class RowStore:
         self._pane_schema = pa.schema([pa.field("row", pa.int64()), pa.field("end", pa.int64()), *schema])
         self._chunks: dict[int, _Chunk] = {}
         self._pieces: list[_Piece] = []
-        self._recent = RecentRows(schema)
+        self._recent: RecentRows | None = None
         self._saved: set[str] = set()
         self._next_chunk = 0
         self._moment = np.iinfo(np.int64).min
+        self._first_end = _NEVER  # no chunk ends before
         self.next_row = 0
 
     @property
@@ -120,10 +122,11 @@ class RowStore:
         first = self.next_row
         self.next_row += batch.num_rows
         numbers = np.arange(first, self.next_row, dtype=np.int64)
-        self._recent.add(batch, first)
         if kept is not None and not kept.all():
             batch, ends, numbers = batch.filter(pa.array(kept)), ends[kept], numbers[kept]
         if numbers.size:
+            if self._recent:
+                self._recent.add(batch, numbers)
             self._append(_Chunk(numbers, ends, batch))
             if len(self._chunks) >= _FAN:
                 self.forget(self._moment)
@@ -134,7 +137,7 @@ class RowStore:
         """The rows of these numbers, in any order and as often as asked. Only rows that are held can be asked for."""
         if not rows.size:
             return empty(self._schema)
-        if (recent := self._recent.take(rows)) is not None:
+        if (recent := self._from_ring(rows)) is not None:
             return recent
         pieces = self._gathered()
         if len(pieces) == 1:
@@ -155,11 +158,14 @@ class RowStore:
     def forget(self, moment: int) -> None:
         """Let go of the rows that end before ``moment``."""
         self._moment = max(self._moment, moment)
+        if self._moment <= self._first_end:
+            return
         gone = [number for number, chunk in self._chunks.items() if chunk.last_end < self._moment]
         for number in gone:
             del self._chunks[number]
         if gone:
             self._pieces = []
+        self._first_end = min((chunk.last_end for chunk in self._chunks.values()), default=_NEVER)
 
     def keep(self, rows: Int64s) -> None:
         """Let go of all rows but these, of which some may have ended. What is held then is one chunk."""
@@ -190,14 +196,25 @@ class RowStore:
         """Take chunks over. The next row has the number ``next_row``, or follows on the last."""
         self._chunks = {int(name): self._unpacked(panes[name]) for name in sorted(panes, key=int)}
         self._pieces = []
+        self._first_end = min((chunk.last_end for chunk in self._chunks.values()), default=_NEVER)
         self._saved = set(panes)
         self._next_chunk = max(self._chunks, default=-1) + 1
         last = [int(chunk.numbers[-1]) for chunk in self._chunks.values()]
         self.next_row = max([next_row, *(number + 1 for number in last)])
-        self._recent = RecentRows(self._schema, self.next_row)
+        self._recent = None
+
+    def _from_ring(self, rows: Int64s) -> pa.RecordBatch | None:
+        """Rows as the ring has them, if need be after it has been filled anew."""
+        if self._recent is None:
+            self._recent = RecentRows(self._schema, self.next_row)
+        elif (recent := self._recent.take(rows)) is not None:
+            return recent
+        held = [(chunk.numbers, chunk.batch) for chunk in self._chunks.values()]
+        return self._recent.take(rows) if self._recent.start_over(int(rows.min()), held) else None
 
     def _append(self, chunk: _Chunk) -> None:
         self._chunks[self._next_chunk] = chunk
+        self._first_end = min(self._first_end, chunk.last_end)
         self._next_chunk += 1
         self._pieces = []
 
