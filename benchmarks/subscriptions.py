@@ -1,8 +1,8 @@
 r"""W5 (iii): a grouped window average through the Spark pipeline, with subscriptions beside it and without.
 
-Both read the same Parquet files in one Spark session, by turns; a rate is that of the batches after the first. Each
-subscription asks for an interval of all three columns and matches few readings; their answers are counted against
-brute force before anything is printed.
+Both read the same Parquet files in one Spark session, by turns; a rate is that of the batches between the first and the
+last. Each subscription asks for a segment and an interval of speeds, and matches few readings; their answers are
+counted against a search in sorted columns before anything is printed.
 
     python benchmarks/subscriptions.py --subscriptions 10000 --json subscriptions.json
 """
@@ -82,9 +82,9 @@ def run(data: Path, batch_rows: int, subscriptions: list[Subscription], master: 
 def main() -> None:
     """Print the ratio."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--files", type=int, default=24)
+    parser.add_argument("--files", type=int, default=40)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--files-a-batch", type=int, default=4)
+    parser.add_argument("--files-a-batch", type=int, default=8)
     parser.add_argument("--subscriptions", type=int, default=10_000)
     parser.add_argument("--width", type=float, default=0.001, help="of the interval of speed, out of 100")
     parser.add_argument("--repeats", type=int, default=3)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skerry.index.boxes import BoxIndex
+from skerry.index.sifted import Sifted
 from skerry.kernels.index.bitmaps import Bitmaps
 from skerry.kernels.index.blocks import Blocks
 from skerry.kernels.index.brute import brute_force
@@ -24,6 +25,15 @@ class Gridded:
     def __init__(self, kind, lows, highs):
         self.held = kind(grid_over(lows, highs, 16), lows, highs, np.arange(lows.shape[1]))
         self.add, self.remove, self.match = self.held.add, self.held.remove, self.held.match
+
+
+class Behind(Gridded):
+    """The same behind a sieve."""
+
+    def __init__(self, kind, lows, highs):
+        super().__init__(kind, lows, highs)
+        self.sifted = Sifted(self.held, lows, highs)
+        self.add, self.remove, self.match = self.sifted.add, self.sifted.remove, self.sifted.match
 
 
 class Shipped:
@@ -59,6 +69,8 @@ class Joined(Trees):
 STRUCTURES = {
     "bitmaps": partial(Gridded, Bitmaps),
     "blocks": partial(Gridded, Blocks),
+    "sifted bitmaps": partial(Behind, Bitmaps),
+    "sifted blocks": partial(Behind, Blocks),
     "shipped": Shipped,
     "IBS": Trees,
     "SJ-Immediate": partial(Joined, join_immediately),

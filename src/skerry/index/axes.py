@@ -14,6 +14,7 @@ from pyarrow import types as kinds
 from skerry.index.keys import LEAST
 from skerry.index.spans import Values
 from skerry.kernels.hash import hash_bytes
+from skerry.kernels.index.doubles import double_codes
 from skerry.kernels.index.texts import PREFIX, Bytes, prefix_codes
 
 __all__ = ["Axis", "Interval", "bytes_of", "codes", "intervals", "is_told"]
@@ -21,8 +22,6 @@ __all__ = ["Axis", "Interval", "bytes_of", "codes", "intervals", "is_told"]
 Int64s = npt.NDArray[np.int64]
 Interval = tuple[int, int]
 """The least and the greatest code."""
-
-_NAN = 0x7FF8 << 48
 
 
 @dataclass(frozen=True)
@@ -42,18 +41,13 @@ def codes(axis: Axis, array: pa.Array) -> Int64s:
     if kinds.is_string(array.type):
         found = _text_codes(axis, bytes_of(array))
     elif kinds.is_floating(array.type):
-        found = _double_codes(array.fill_null(0.0).to_numpy(zero_copy_only=False).astype(np.float64))
+        found = double_codes(array.fill_null(0.0).to_numpy(zero_copy_only=False))
     else:
         whole = array.view(pa.int64()) if kinds.is_timestamp(array.type) else array.cast(pa.int64())
         found = np.maximum(whole.fill_null(0).to_numpy(), LEAST + 1)
     if array.null_count:
         found[array.is_null().to_numpy(zero_copy_only=False)] = LEAST
     return found
-
-
-def _double_codes(values: npt.NDArray[np.float64]) -> Int64s:
-    bits = (values + 0.0).view(np.int64)
-    return np.where(np.isnan(values), _NAN, np.where(bits >= 0, bits, bits ^ np.int64(2**63 - 1)))
 
 
 def bytes_of(array: pa.Array) -> Bytes:

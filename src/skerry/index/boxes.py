@@ -4,6 +4,7 @@ Each has a grid whose cells follow the ends of its boxes. Boxes are clustered, a
 reaches over more than ``WIDE`` of all cells is dissolved into bitmaps: testing it as a block at every point in
 its reach would cost more than its bits at every point. A box that comes later goes where it would have gone
 alone. When there are twice as many boxes as the grids were made for, they are made anew, before the next match.
+In front of each stands a sieve, if its boxes are so selective that most points are in none.
 """
 
 from collections.abc import Mapping
@@ -12,10 +13,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from skerry.index.sifted import Sifted
 from skerry.kernels.index.bitmaps import Bitmaps
 from skerry.kernels.index.blocks import FILL, Blocks
 from skerry.kernels.index.clusters import chances, clusters
 from skerry.kernels.index.grid import GREATEST, LEAST, Grid, cells_of, grid_over
+from skerry.kernels.index.pairs import merged
 
 __all__ = ["WIDE", "BoxIndex", "Marks", "Pairs"]
 
@@ -83,7 +86,7 @@ class BoxIndex:
 
     def __contains__(self, number: int) -> bool:
         """Whether there is a box of this number."""
-        return number in self._waiting or number in self._wide or number in self._narrow
+        return number in self._waiting or number in self._wide.held or number in self._narrow.held
 
     @property
     def nbytes(self) -> int:
@@ -97,7 +100,7 @@ class BoxIndex:
             return
         low, high = _spread([sides], self._axes)
         self._count += 1
-        if _chance(self._narrow.grid, low, high) > WIDE:
+        if _chance(self._narrow.held.grid, low, high) > WIDE:
             self._wide.add(number, low[:, 0], high[:, 0])
         else:
             self._narrow.add(number, low[:, 0], high[:, 0])
@@ -105,22 +108,26 @@ class BoxIndex:
     def remove(self, number: int) -> None:
         """Forget a box."""
         if self._waiting.pop(number, None) is None:
-            (self._wide if number in self._wide else self._narrow).remove(number)
+            (self._wide if number in self._wide.held else self._narrow).remove(number)
             self._count -= 1
 
     def match(self, points: Int64s) -> Pairs:
         """The pairs of a point and a box that it is in. Points are axis by row; more axes may come behind."""
         points = self._settled(points)
-        return Pairs(*self._wide.match(points, self._narrow.match(points)))
+        narrow, kept = self._narrow.match(points), self._wide.kept(points)
+        if kept is None:
+            return Pairs(*self._wide.held.match(points, narrow))
+        rows, numbers = self._wide.held.match(points[:, kept])
+        return Pairs(*merged((kept[rows], numbers), narrow))
 
     def marks(self, points: Int64s) -> Marks:
         """One bitmap a point."""
         points = self._settled(points)
-        wide = self._wide.marks(points)
-        narrow, labels = self._narrow.marks(points)
+        wide, wide_labels = self._wide.held.marks(points), self._wide.held.labels
+        narrow, labels = self._narrow.held.marks(points)
         if not narrow.shape[1]:
-            return Marks(wide, self._wide.labels)
-        return Marks(np.concatenate([wide, narrow], axis=1), np.concatenate([self._wide.labels, labels]))
+            return Marks(wide, wide_labels)
+        return Marks(np.concatenate([wide, narrow], axis=1), np.concatenate([wide_labels, labels]))
 
     def settle(self) -> None:
         """Arrange all anew if any box waits for that, or if few are left of those that were arranged."""
@@ -139,10 +146,10 @@ class BoxIndex:
 
     def boxes(self) -> tuple[Int64s, Int64s, Int64s]:
         """The lows, highs and numbers of all boxes that do not wait."""
-        wide, narrow = self._wide.numbers, self._narrow.numbers
+        wide, narrow = self._wide.held.numbers, self._narrow.held.numbers
         lows, highs = (
             np.concatenate(parts, axis=1)
-            for parts in zip(self._wide.boxes(wide), self._narrow.boxes(narrow), strict=True)
+            for parts in zip(self._wide.held.boxes(wide), self._narrow.held.boxes(narrow), strict=True)
         )
         room = ((0, self._axes - lows.shape[0]), (0, 0))
         lows, highs = np.pad(lows, room, constant_values=LEAST), np.pad(highs, room, constant_values=GREATEST)
@@ -151,11 +158,12 @@ class BoxIndex:
     def saved(self) -> dict[str, Int64s]:
         """All there is, as arrays that need no arranging when they are restored."""
         self.settle()
-        wide, (narrow, firsts) = self._wide.numbers, self._narrow.by_block()
+        wide, narrow = self._wide.held, self._narrow.held
+        by_block, firsts = narrow.by_block()
         parts = {"firsts": firsts}
         for name, grid, numbers, (lows, highs) in (
-            ("wide", self._wide.grid, wide, self._wide.boxes(wide)),
-            ("narrow", self._narrow.grid, narrow, self._narrow.boxes(narrow)),
+            ("wide", wide.grid, wide.numbers, wide.boxes(wide.numbers)),
+            ("narrow", narrow.grid, by_block, narrow.boxes(by_block)),
         ):
             parts |= {f"{name}_starts": grid.starts, f"{name}_counts": grid.counts}
             parts |= {f"{name}_lows": lows, f"{name}_highs": highs, f"{name}_numbers": numbers}
@@ -167,8 +175,8 @@ class BoxIndex:
         index = cls.__new__(cls)
         index._axes, index._waiting = parts["wide_counts"].size, {}
         wide, narrow = (_restored(parts, name, index._axes) for name in ("wide", "narrow"))
-        index._wide = Bitmaps(*wide)
-        index._narrow = Blocks(*narrow, np.array(parts["firsts"]))
+        index._wide = Sifted(Bitmaps(*wide), *wide[1:3])
+        index._narrow = Sifted(Blocks(*narrow, np.array(parts["firsts"])), *narrow[1:3])
         index._count = index._arranged = wide[3].size + narrow[3].size
         return index
 
@@ -191,8 +199,10 @@ class BoxIndex:
         others[chosen] = False
         lows_wide, highs_wide = lows[:, others], highs[:, others]
         few = min(numbers.size / _BITS_A_CELL, 8 * _CACHE / max(lows_wide.size, 1))
-        self._wide = Bitmaps(grid_over(lows_wide, highs_wide, _cells(few)), lows_wide, highs_wide, numbers[others])
-        self._narrow = Blocks(grid, lows[:, chosen], highs[:, chosen], numbers[chosen], firsts)
+        wide = Bitmaps(grid_over(lows_wide, highs_wide, _cells(few)), lows_wide, highs_wide, numbers[others])
+        self._wide = Sifted(wide, lows_wide, highs_wide)
+        lows, highs = lows[:, chosen], highs[:, chosen]
+        self._narrow = Sifted(Blocks(grid, lows, highs, numbers[chosen], firsts), lows, highs)
 
 
 def _cells(wanted: float) -> int:

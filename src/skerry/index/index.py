@@ -180,7 +180,9 @@ class QueryIndex:
 
     def _points(self, batch: pa.RecordBatch) -> Int64s:
         """Readings as points: axis by row."""
-        points = np.zeros((max(len(self._axes), 1), batch.num_rows), np.int64)
+        if not self._axes:
+            return np.zeros((1, batch.num_rows), np.int64)
+        points = np.empty((len(self._axes), batch.num_rows), np.int64)
         for axis, place in self._axes.items():
             points[place] = codes(axis, batch.column(axis.column))
         return points

@@ -5,6 +5,7 @@ import pyarrow as pa
 
 from skerry.index.axes import Axis, codes
 from skerry.index.boxes import BoxIndex
+from skerry.kernels.index.pairs import merged
 
 __all__ = ["warm_index"]
 
@@ -24,5 +25,9 @@ def warm_index() -> None:
         index.add(_BOXES, {0: (1, 5)})
         index.remove(_BOXES)
     BoxIndex.restored(index.saved()).match(points)
+    BoxIndex.of(lows[:, :10], lows[:, :10]).match(points)
+    merged(index.match(points), index.match(points))
+    for type_ in (pa.float64(), pa.float32()):
+        codes(Axis("speed"), pa.array([1.0, None], type_))
     for hashed in (False, True):
         codes(Axis("name", hashed), pa.array(["a", None, "beyond the eighth letter"]))

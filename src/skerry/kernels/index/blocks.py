@@ -1,8 +1,9 @@
 """Boxes in blocks of 64 neighbours: bitmaps say which blocks a point's cells meet, and these are tested whole.
 
     cell 5 of speed    blocks  0 1 0 0 1 ...      AND-ed over the axes: few are left
-    block 4            lows and highs of 64 boxes, axis by axis: one comparison for several boxes at once
+    block 4            the cells of the lows and highs of 64 boxes, axis by axis: one comparison for many boxes at once
 
+A box whose first and last cells the point is not in is decided by cells alone; otherwise its ends are looked at.
 A point costs a bit for each block and axis, and a test of each block that it may be in: right for boxes that few
 points are in, however many there are. A new box goes into the block that it widens least; a full block is halved.
 """
@@ -15,8 +16,9 @@ from skerry.kernels._jit import kernel
 from skerry.kernels.bits import FULL, lowest_bit, meet
 from skerry.kernels.index.clusters import clusters
 from skerry.kernels.index.grid import GREATEST, LEAST, Grid, cells_of
+from skerry.kernels.index.lanes import strictly_within, within
 from skerry.kernels.index.pairs import Int32s, roomier
-from skerry.kernels.index.placing import BLOCK, BlockArrays, add, lay, remove
+from skerry.kernels.index.placing import BEYOND, BLOCK, BlockArrays, add, lay, remove
 
 __all__ = ["FILL", "Blocks"]
 
@@ -44,6 +46,8 @@ class Blocks:
         axes = grid.starts.shape[0]
         if not (lows.shape == highs.shape == (axes, numbers.size)):
             raise KernelError("boxes do not fit their grid or numbers:", lows.shape, highs.shape, numbers.size, axes)
+        if grid.cells > BEYOND:
+            raise KernelError("blocks know few cells an axis:", grid.cells, BEYOND)
         self.grid = grid
         order = np.arange(numbers.size)
         if firsts is None:
@@ -73,7 +77,7 @@ class Blocks:
     def boxes(self, numbers: Int64s) -> tuple[Int64s, Int64s]:
         """The lows and highs of some boxes, axis by box."""
         blocks, slots = np.divmod(self._blocks.places[numbers], BLOCK)
-        return self._blocks.lows[blocks, :, slots].T, self._blocks.highs[blocks, :, slots].T
+        return self._blocks.lows[blocks, slots].T, self._blocks.highs[blocks, slots].T
 
     def by_block(self) -> tuple[Int64s, Int64s]:
         """The numbers of all boxes, block by block, and where each block begins; the end of the last behind them."""
@@ -93,15 +97,17 @@ class Blocks:
 
     def remove(self, number: int) -> None:
         """Forget a box."""
-        remove(*self.grid, self._blocks, number)
+        remove(self.grid.cells, self._blocks, number)
 
     def match(self, points: Int64s) -> tuple[Int32s, Int32s]:
         """The pairs of a point and a box that it is in: rows in order, and the boxes' numbers."""
+        if not self._blocks.used[0]:
+            return np.empty(0, np.int32), np.empty(0, np.int32)
         points = np.ascontiguousarray(points, np.int64)
         cells = cells_of(self.grid, points)
         row, filled, rows = 0, 0, points.shape[1]
         places, found = np.empty(0, np.int32), np.empty(0, np.int32)
-        while row < rows and self._blocks.used[0]:
+        while row < rows:
             size = 2 * found.size + 64 * rows + BLOCK * int(self._blocks.used[0])
             places, found = roomier(places, found, filled, size)
             row, filled = _match(self._blocks, points, cells, row, places, found, filled)
@@ -121,8 +127,10 @@ def _empty(grid: Grid, used: int, numbers: int) -> BlockArrays:
     axes, cells = grid.starts.shape
     blocks = used + used // 4 + _FEWEST_BLOCKS
     return BlockArrays(
-        lows=np.full((blocks, axes, BLOCK), GREATEST, np.int64),
-        highs=np.full((blocks, axes, BLOCK), LEAST, np.int64),
+        lows=np.full((blocks, BLOCK, axes), GREATEST, np.int64),
+        highs=np.full((blocks, BLOCK, axes), LEAST, np.int64),
+        firsts=np.full((blocks, axes, BLOCK), BEYOND, np.uint16),
+        lasts=np.zeros((blocks, axes, BLOCK), np.uint16),
         labels=np.full((blocks, BLOCK), -1, np.int32),
         extents=np.full((blocks, axes, 2), [cells, -1], np.int32),
         bounded=np.zeros(blocks, np.uint64),
@@ -138,10 +146,12 @@ def _roomier(blocks: BlockArrays) -> BlockArrays:
     more = (size // 2 + 63) // 64 * 64
     wider = np.zeros((*blocks.bits.shape[:2], (size + more + 63) // 64), np.uint64)
     wider[:, :, :words] = blocks.bits
-    axes = blocks.lows.shape[1]
+    axes = blocks.lows.shape[2]
     return blocks._replace(
-        lows=np.concatenate([blocks.lows, np.full((more, axes, BLOCK), GREATEST)]),
-        highs=np.concatenate([blocks.highs, np.full((more, axes, BLOCK), LEAST)]),
+        lows=np.concatenate([blocks.lows, np.full((more, BLOCK, axes), GREATEST)]),
+        highs=np.concatenate([blocks.highs, np.full((more, BLOCK, axes), LEAST)]),
+        firsts=np.concatenate([blocks.firsts, np.full((more, axes, BLOCK), BEYOND, np.uint16)]),
+        lasts=np.concatenate([blocks.lasts, np.zeros((more, axes, BLOCK), np.uint16)]),
         labels=np.concatenate([blocks.labels, np.full((more, BLOCK), -1, np.int32)]),
         extents=np.concatenate([blocks.extents, np.full((more, axes, 2), [blocks.bits.shape[1], -1], np.int32)]),
         bounded=np.concatenate([blocks.bounded, np.zeros(more, np.uint64)]),
@@ -150,38 +160,85 @@ def _roomier(blocks: BlockArrays) -> BlockArrays:
 
 
 @kernel
-def _test(blocks, block, points, row):
-    """Which boxes of a block a point is in, by the axes on which any of them has an end."""
-    inside, axis, left = FULL, 0, blocks.bounded[block]
-    while left != 0 and inside != 0 and axis < points.shape[0]:
+def _test(blocks, block, cells):
+    """Which boxes of a block a point's cells are in, and which surely hold the point.
+
+    Asked are the axes on which any of them has an end.
+    """
+    likely, sure, axis, left = FULL, FULL, 0, blocks.bounded[block]
+    while left != 0 and likely != 0 and axis < cells.size:
         axis = max(axis, lowest_bit(left))
-        code, within = points[axis, row], np.uint64(0)
-        for slot in range(BLOCK):
-            holds = (blocks.lows[block, axis, slot] <= code) & (code <= blocks.highs[block, axis, slot])
-            within |= np.uint64(holds) << np.uint64(slot)
-        inside &= within
+        likely &= within(blocks.firsts[block, axis], blocks.lasts[block, axis], cells[axis])
+        sure &= strictly_within(blocks.firsts[block, axis], blocks.lasts[block, axis], cells[axis])
         axis += 1
         left &= left - np.uint64(1) if axis < 64 else FULL
-    return inside
+    return likely, sure & likely
+
+
+@kernel
+def _list(boxes, block, places, count):
+    """Write the places of some boxes of a block, as bits, behind others; how many there are then.
+
+    One is written whether there is any or not: most often there is one or none, which none can foresee.
+    """
+    places[count] = (block << 6) + (lowest_bit(boxes) & 63)
+    count += boxes != 0
+    boxes &= boxes - np.uint64(1)
+    while boxes != 0:
+        places[count] = (block << 6) + lowest_bit(boxes)
+        boxes &= boxes - np.uint64(1)
+        count += 1
+    return count
+
+
+@kernel
+def _candidates(blocks, found, cells, sure, doubtful):
+    """List the places of boxes in blocks that hold a point by its cells, and of those that may; how many of each."""
+    are_sure, are_doubtful = 0, 0
+    for word in range(found.size):
+        left = found[word]
+        while left != 0:
+            block = (word << 6) + lowest_bit(left)
+            left &= left - np.uint64(1)
+            likely, inside = _test(blocks, block, cells)
+            are_sure = _list(inside, block, sure, are_sure)
+            are_doubtful = _list(likely & ~inside, block, doubtful, are_doubtful)
+    return are_sure, are_doubtful
+
+
+@kernel
+def _keep(lows, highs, point, places, count):
+    """Keep the places of boxes that a point is in; how many. No step waits for what another finds."""
+    kept = 0
+    for candidate in range(count):
+        place, outside = places[candidate], 0
+        low, high = lows[place >> 6, place & 63], highs[place >> 6, place & 63]
+        for axis in range(point.size):
+            outside += (low[axis] > point[axis]) | (high[axis] < point[axis])
+        places[kept] = place
+        kept += outside == 0
+    return kept
 
 
 @kernel
 def _match(blocks, points, cells, row, rows, numbers, filled):
     """Write pairs from a row on, as long as there is room for all boxes; the row and the pairs reached."""
     found = np.empty(blocks.bits.shape[2], np.uint64)
+    most = BLOCK * blocks.used[0] + 1
+    sure, doubtful = np.empty(most, np.int32), np.empty(most, np.int32)
+    point, its_cells = np.empty(points.shape[0], np.int64), np.empty(points.shape[0], np.uint16)
+    labels = blocks.labels.ravel()
     while row < points.shape[1] and filled + BLOCK * blocks.used[0] <= numbers.size:
         meet(blocks.bits, cells, row, found)
-        for word in range(found.size):
-            left = found[word]
-            while left != 0:
-                block = (word << 6) + lowest_bit(left)
-                left &= left - np.uint64(1)
-                inside = _test(blocks, block, points, row)
-                while inside != 0:
-                    rows[filled] = row
-                    numbers[filled] = blocks.labels[block, lowest_bit(inside)]
-                    inside &= inside - np.uint64(1)
-                    filled += 1
+        for axis in range(point.size):
+            point[axis], its_cells[axis] = points[axis, row], cells[axis, row]
+        are_sure, are_doubtful = _candidates(blocks, found, its_cells, sure, doubtful)
+        for place in range(are_sure):
+            rows[filled], numbers[filled] = row, labels[sure[place]]
+            filled += 1
+        for place in range(_keep(blocks.lows, blocks.highs, point, doubtful, are_doubtful)):
+            rows[filled], numbers[filled] = row, labels[doubtful[place]]
+            filled += 1
         row += 1
     return row, filled
 

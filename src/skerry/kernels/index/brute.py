@@ -53,7 +53,7 @@ def _brute_force(lows, highs, points, first, until, rows, found, filled):
                 if words[eight] != 0:
                     for box in range(8 * eight, min(8 * eight + 8, size)):
                         found[filled] = first + box
-                        filled += inside[box]
+                        filled += int(inside[box])
             rows[before:filled] = row
         first += size
     return first, filled

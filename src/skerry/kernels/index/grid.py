@@ -23,6 +23,7 @@ LEAST, GREATEST = -(2**63), 2**63 - 1
 """Where a box has no end."""
 _SAMPLE = 2**15
 """So many boxes tell where the ends of all of them lie."""
+_CHUNK = 256
 
 
 class Grid(NamedTuple):
@@ -92,8 +93,23 @@ def cell_of(starts, count, code):
 
 @kernel
 def _cells(starts, counts, points):
-    cells = np.empty(points.shape, np.int32)
+    """All points of a chunk take a step of the search before any takes the next: none waits for another's."""
+    cells, chunk = np.empty(points.shape, np.int32), np.empty(_CHUNK, np.int64)
     for axis in range(points.shape[0]):
-        for row in range(points.shape[1]):
-            cells[axis, row] = cell_of(starts[axis], counts[axis], points[axis, row])
+        for start in range(0, points.shape[1], _CHUNK):
+            codes = points[axis, start : start + _CHUNK]
+            _search(starts[axis], counts[axis], codes, chunk)
+            for row in range(codes.size):
+                cells[axis, start + row] = chunk[row]
     return cells
+
+
+@kernel
+def _search(starts, count, codes, cells):
+    """The same as ``cell_of``, for many codes."""
+    cells[:] = 0
+    while count > 1:
+        half = count >> 1
+        for row in range(codes.size):
+            cells[row] += half if starts[np.uint64(cells[row] + half)] <= codes[row] else 0
+        count -= half

@@ -8,23 +8,31 @@ import numpy.typing as npt
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.clusters import best_cut, part
 from skerry.kernels.index.grid import GREATEST, LEAST, cell_of
+from skerry.kernels.index.lanes import LANES
 
-__all__ = ["BLOCK", "BlockArrays", "add", "lay", "remove"]
+__all__ = ["BEYOND", "BLOCK", "BlockArrays", "add", "lay", "remove"]
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
+UInt16s = npt.NDArray[np.uint16]
 UInt64s = npt.NDArray[np.uint64]
 
-BLOCK = 64
+BLOCK = LANES
+BEYOND = 2**16 - 1
+"""Above the cells of all axes."""
 _FIRST, _LAST = range(2)
 
 
 class BlockArrays(NamedTuple):
-    """What kernels change. A slot without a box has a low above its high."""
+    """What kernels change."""
 
     lows: Int64s
-    """Block by axis by slot."""
+    """Block by slot by axis."""
     highs: Int64s
+    firsts: UInt16s
+    """Block by axis by slot: the cell of a low; ``BEYOND`` if there is no box, or none can be between its ends."""
+    lasts: UInt16s
+    """The cell of a high; 0 if there is no box."""
     labels: Int32s
     """Block by slot: the number of the box, or -1."""
     extents: Int32s
@@ -45,42 +53,44 @@ def lay(starts, counts, blocks, lows, highs, numbers, order, firsts):
     for block in range(firsts.size - 1):
         for place in range(firsts[block], firsts[block + 1]):
             box, slot = order[place], place - firsts[block]
-            _enter(blocks, block, slot, numbers[box], lows[:, box], highs[:, box])
-        _mark(starts, counts, blocks, block)
+            _enter(starts, counts, blocks, block, slot, numbers[box], lows[:, box], highs[:, box])
+        _mark(starts.shape[1], blocks, block)
 
 
 @kernel
-def _enter(blocks, block, slot, number, low, high):
+def _enter(starts, counts, blocks, block, slot, number, low, high):
     blocks.labels[block, slot] = number
     blocks.places[number] = block * BLOCK + slot
     for axis in range(low.size):
-        blocks.lows[block, axis, slot] = low[axis]
-        blocks.highs[block, axis, slot] = high[axis]
+        blocks.lows[block, slot, axis] = low[axis]
+        blocks.highs[block, slot, axis] = high[axis]
+        if low[axis] <= high[axis]:
+            blocks.firsts[block, axis, slot] = cell_of(starts[axis], counts[axis], low[axis])
+            blocks.lasts[block, axis, slot] = cell_of(starts[axis], counts[axis], high[axis])
+        else:
+            blocks.firsts[block, axis, slot], blocks.lasts[block, axis, slot] = BEYOND, 0
 
 
 @kernel
 def _leave(blocks, block, slot):
     blocks.labels[block, slot] = -1
-    for axis in range(blocks.lows.shape[1]):
-        blocks.lows[block, axis, slot] = GREATEST
-        blocks.highs[block, axis, slot] = LEAST
+    blocks.firsts[block, :, slot] = BEYOND
+    blocks.lasts[block, :, slot] = 0
 
 
 @kernel
-def _mark(starts, counts, blocks, block):
+def _mark(cells, blocks, block):
     """Find the cells that the boxes of a block meet, and set its bits there alone."""
     bit, word = np.uint64(1) << np.uint64(block & 63), block >> 6
-    cells = starts.shape[1]
     turns = np.zeros(cells + 1, np.int64)
     blocks.bounded[block] = 0
-    for axis in range(starts.shape[0]):
+    for axis in range(blocks.lows.shape[2]):
         first, last, bounded = cells, -1, False
         for slot in range(BLOCK):
-            open_ended = blocks.lows[block, axis, slot] == LEAST and blocks.highs[block, axis, slot] == GREATEST
+            open_ended = blocks.lows[block, slot, axis] == LEAST and blocks.highs[block, slot, axis] == GREATEST
             bounded |= blocks.labels[block, slot] >= 0 and not open_ended
-            if blocks.lows[block, axis, slot] <= blocks.highs[block, axis, slot]:
-                low = cell_of(starts[axis], counts[axis], blocks.lows[block, axis, slot])
-                high = cell_of(starts[axis], counts[axis], blocks.highs[block, axis, slot])
+            low, high = int(blocks.firsts[block, axis, slot]), int(blocks.lasts[block, axis, slot])
+            if low <= high:
                 turns[low] += 1
                 turns[high + 1] -= 1
                 first, last = min(first, low), max(last, high)
@@ -112,13 +122,13 @@ def add(starts, counts, blocks, number, low, high):
         other = blocks.used[0]
         blocks.used[0] += 1
         _halve(starts, counts, blocks, block, other)
-        _mark(starts, counts, blocks, other)
-        _mark(starts, counts, blocks, block)
+        _mark(starts.shape[1], blocks, other)
+        _mark(starts.shape[1], blocks, block)
         if _widening(counts, blocks.extents[other], cells) < _widening(counts, blocks.extents[block], cells):
             block = other
         slot = _free_slot(blocks, block)
-    _enter(blocks, block, slot, number, low, high)
-    _mark(starts, counts, blocks, block)
+    _enter(starts, counts, blocks, block, slot, number, low, high)
+    _mark(starts.shape[1], blocks, block)
 
 
 @kernel
@@ -161,8 +171,8 @@ def _halve(starts, counts, blocks, block, other):
     cells = np.empty((2 * axes, BLOCK), np.int32)
     for axis in range(axes):
         for slot in range(BLOCK):
-            bounds[axis, slot] = blocks.lows[block, axis, slot]
-            bounds[axes + axis, slot] = blocks.highs[block, axis, slot]
+            bounds[axis, slot] = blocks.lows[block, slot, axis]
+            bounds[axes + axis, slot] = blocks.highs[block, slot, axis]
             cells[axis, slot] = cell_of(starts[axis], counts[axis], bounds[axis, slot])
             cells[axes + axis, slot] = cell_of(starts[axis], counts[axis], bounds[axes + axis, slot])
     order = np.arange(BLOCK)
@@ -173,13 +183,13 @@ def _halve(starts, counts, blocks, block, other):
         slot = order[place]
         number = blocks.labels[block, slot]
         _leave(blocks, block, slot)
-        _enter(blocks, other, place - BLOCK // 2, number, bounds[:axes, slot], bounds[axes:, slot])
+        _enter(starts, counts, blocks, other, place - BLOCK // 2, number, bounds[:axes, slot], bounds[axes:, slot])
 
 
 @kernel
-def remove(starts, counts, blocks, number):
+def remove(cells, blocks, number):
     """Take a box out of its block."""
     place = blocks.places[number]
     blocks.places[number] = -1
     _leave(blocks, place // BLOCK, place % BLOCK)
-    _mark(starts, counts, blocks, place // BLOCK)
+    _mark(cells, blocks, place // BLOCK)
