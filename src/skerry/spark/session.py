@@ -34,6 +34,9 @@ _SETTINGS = {
     # Over TCP a task takes some 40 ms to reach its Python worker, idle as both may be.
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.driver.memory": "2g",
+    # Envelopes are arrays of megabytes, each a region of its own to the collector that Java chooses by itself.
+    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
+    "spark.executor.extraJavaOptions": "-XX:+UseParallelGC",
 }
 _LOCAL_SETTINGS = {
     # Spark's usual manager starts some ten processes for each entry of a log on a local disk, to look for links.
