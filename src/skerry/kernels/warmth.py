@@ -18,14 +18,17 @@ from skerry.kernels.joins.amjoin import absences
 from skerry.kernels.joins.chains import empty_chains, entries, insert_all, swept
 from skerry.kernels.joins.combinations import combine
 from skerry.kernels.joins.gather import Arrivals, Occurrences
+from skerry.kernels.joins.lives import Windows, lives
 from skerry.kernels.joins.mjoin import Probing, mjoin
 from skerry.kernels.joins.outer import climb_levels, probe_tables, swept_occurrences, walk_occurrences
 from skerry.kernels.joins.snjoin import OccurrenceTable, Tuples
 from skerry.kernels.joins.tree import Tree, climb
-from skerry.kernels.order import in_order
+from skerry.kernels.order import in_order, merged
 from skerry.kernels.rules.postings import Postings
 from skerry.kernels.rules.rows import RowSet
+from skerry.kernels.rules.stages import settle
 from skerry.kernels.rules.sums import exact
+from skerry.kernels.rules.walk import Machine
 
 __all__ = ["KINDS", "warm", "warming"]
 
@@ -93,6 +96,7 @@ def _warm_gather() -> None:
 
 def _warm_snjoin() -> None:
     """Those behind SNJoin, with so many tuples that its table has to grow."""
+    _warm_lives()
     rows = np.arange(1000)
     tuples = Tuples(np.zeros(1000, np.int32), rows, rows, rows, rows)
     table = OccurrenceTable(1, np.zeros(1, np.int64))
@@ -103,6 +107,7 @@ def _warm_snjoin() -> None:
 
 def _warm_rivals() -> None:
     """Those behind the techniques that SNJoin is measured against; a table gets crowded, and is swept."""
+    _warm_lives()
     rows = np.arange(100)
     tuples = entries(np.zeros(100, np.int32), rows, rows, rows, rows, 1)
     chains = swept(insert_all(empty_chains(1), tuples), 50)
@@ -111,6 +116,13 @@ def _warm_rivals() -> None:
     for way in (probe_tables, climb_levels, walk_occurrences):
         chains, _ = way(empty_chains(1), tuples, 100)
     swept_occurrences(chains, 50)
+
+
+def _warm_lives() -> None:
+    """What every complete join needs."""
+    none = np.zeros(1, np.int64)
+    lives(none, np.ones(1, np.bool_), np.array([[0, 1]]), Windows(none, none, 0, 1), 0)
+    merged(none, np.ones(1, np.int64))
 
 
 def _warm_rules() -> None:
@@ -126,6 +138,8 @@ def _warm_rules() -> None:
     postings.unlink(np.zeros(1, np.int64))
     rows.remove(np.zeros(1, np.int64))
     exact("+", keys[:, 0].copy(), keys[:, 1].copy())
+    nothing, none = np.empty((0, 2), np.int64), np.empty(0, np.int64)
+    settle(Machine.idle(nothing, nothing, none, nothing))
 
 
 KINDS: Mapping[str, Callable[[], None]] = {

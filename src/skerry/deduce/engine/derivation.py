@@ -18,9 +18,6 @@ from skerry.model.term import Term
 
 __all__ = ["Derivation", "Heads"]
 
-_LOOKS = 5
-"""The sizes of relations are looked at once in so many times."""
-
 Heads = Iterator[tuple[Int64s, Int64s | None]]
 """Rows in pieces, with the greatest rank of what each rests on if that is asked for."""
 
@@ -47,7 +44,6 @@ class Derivation:
         self.head: tuple[tuple[Term, Type], ...] = tuple((term, type_) for _, term, type_ in columns)
         self._plans: dict[object, tuple[object, Plan]] = {}
         self._choice = len([each for each in rule.body if isinstance(each, Atom) and not each.negated]) > 1
-        self._uses = 0
 
     @property
     def atoms(self) -> Iterator[tuple[int, Atom]]:
@@ -56,8 +52,7 @@ class Derivation:
 
     def from_nothing(self) -> Heads:
         """What it derives from all that is there now."""
-        plan = self._plan(None, partial(self._planner.forward, None, self.head))
-        return self._admitted(plan.heads(np.empty((1, 0), np.int64), NEW, {}))
+        return self._admitted(self.forward(None).heads(np.empty((1, 0), np.int64), NEW, {}))
 
     def gained(self, place: int, rows: Int64s, ranks: Int64s | None = None) -> Heads:
         """What it derives now from rows of the subgoal at a place."""
@@ -71,7 +66,7 @@ class Derivation:
         """Which rows of its head it derives now, from inputs below given ranks if there are any."""
         found = np.zeros(len(rows), np.bool_)
         beside = {ORIGIN: np.arange(len(rows))} | ({} if below is None else {BELOW: below})
-        for frame in self._backward().bindings(rows, NEW, beside, found):
+        for frame in self.backward().bindings(rows, NEW, beside, found):
             found[frame.columns[ORIGIN]] = True
         return found
 
@@ -79,7 +74,7 @@ class Derivation:
         """Which rows it derives now, and a rank that no input of a derivation passes."""
         found, ranks = np.zeros(len(rows), np.bool_), np.full(len(rows), -LOWEST)
         beside = {ORIGIN: np.arange(len(rows)), RANK: np.full(len(rows), LOWEST)}
-        for frame in self._backward().bindings(rows, NEW, beside, found):
+        for frame in self.backward().bindings(rows, NEW, beside, found):
             origins = frame.columns[ORIGIN]
             found[origins] = True
             np.minimum.at(ranks, origins, frame.columns[RANK])
@@ -93,6 +88,14 @@ class Derivation:
             cells, valid = plan.row(frame)
             origins = frame.columns[ORIGIN]
             yield (origins, cells) if valid is None else (origins[valid], cells[valid])
+
+    def forward(self, place: int | None) -> Plan:
+        """From rows of the subgoal at a place, or from nothing, to the head."""
+        return self._plan(place, partial(self._planner.forward, place, self.head))
+
+    def backward(self) -> Plan:
+        """From rows of the head to a derivation."""
+        return self._plan("backward", partial(self._planner.backward, self.head))
 
     def natural(self, term: Term) -> Type:
         """The type that a term has in the body."""
@@ -121,11 +124,7 @@ class Derivation:
         return self.setting.cells.sizes(Vector(np.ascontiguousarray(cells), type_))
 
     def _forward(self, place: int, rows: Int64s, want: int, beside: dict[str, Int64s]) -> Heads:
-        plan = self._plan(place, partial(self._planner.forward, place, self.head))
-        return self._admitted(plan.heads(rows, want, beside))
-
-    def _backward(self) -> Plan:
-        return self._plan("backward", partial(self._planner.backward, self.head))
+        return self._admitted(self.forward(place).heads(rows, want, beside))
 
     def _admitted(self, heads: Heads) -> Heads:
         for cells, ranks in heads:
@@ -138,8 +137,7 @@ class Derivation:
     def _plan(self, which: object, make: "partial[Plan]") -> Plan:
         """A plan, made again when the relations have become much larger or smaller."""
         held = self._plans.get(which)
-        self._uses += 1
-        if held is not None and (not self._choice or self._uses % _LOOKS):
+        if held is not None and not self._choice:
             return held[1]
         sizes = self._planner.sizes()
         if held is None or held[0] != sizes:

@@ -339,12 +339,12 @@ class Draft:
 
     def _cost(self, atom: Atom) -> float:
         """About how many rows a binding meets. As written, relations with more known columns come first."""
-        terms = terms_of(atom)
-        known = sum(map(self._knows, terms))
+        terms, relation = terms_of(atom), self._relation(atom)
+        known = tuple(place for place, term in enumerate(terms) if self._knows(term))
         if self._written:
-            return -known
-        size = self._relation(atom).size
-        return float(max(size, 1)) ** (1 - known / max(len(terms), 1))
+            return -len(known)
+        counted = relation.rows_a_key(known)
+        return float(max(relation.size, 1)) ** (1 - len(known) / max(len(terms), 1)) if counted is None else counted
 
 
 def _is_quick(steps: Iterable[Step], head: Iterable[tuple[Term, Type]]) -> bool:

@@ -13,9 +13,9 @@ from skerry.deduce.change import Change
 from skerry.deduce.engine.apart import set_apart
 from skerry.deduce.engine.cells import Cells, Int64s, Kind, Vector, kind_of
 from skerry.deduce.engine.columns import Columns
-from skerry.deduce.engine.component import upkeep
 from skerry.deduce.engine.frames import Calls, Setting
 from skerry.deduce.engine.relation import NEW, Relation
+from skerry.deduce.engine.upkeep import upkeep
 from skerry.deduce.engine.windows import Window
 from skerry.deduce.guard import out_of_time
 from skerry.deduce.program import Checked, Predicate, Rule, Type

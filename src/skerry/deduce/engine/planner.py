@@ -30,6 +30,8 @@ class Planner:
         own: Collection[str],
     ) -> None:
         self.rule, self._setting, self._own = rule, setting, own
+        atoms = [subgoal for subgoal in rule.body if isinstance(subgoal, Atom) and not subgoal.negated]
+        self._relations = [setting.relations[atom.predicate] for atom in atoms]
         written = Scope(rule, setting, Evaluation(setting), predicates, ranked, {})
         draft = Draft(written, written=True)
         draft.go(rule.body)
@@ -72,6 +74,5 @@ class Planner:
         return type_of(self._setting, term, self._scope.natural)
 
     def sizes(self) -> tuple[int, ...]:
-        """About how large the relations of the body are: when this changes, other plans may be better."""
-        atoms = (subgoal for subgoal in self.rule.body if isinstance(subgoal, Atom) and not subgoal.negated)
-        return tuple(self._setting.relations[atom.predicate].size.bit_length() // 3 for atom in atoms)
+        """About how large the relations of the body are, and what is known of them: other plans may be better then."""
+        return tuple([part for each in self._relations for part in (each.size.bit_length() // 3, len(each.indexes))])

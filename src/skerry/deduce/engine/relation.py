@@ -1,13 +1,13 @@
 """The rows of one predicate, and what has become of them within a tick."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from skerry.deduce.engine.cells import Bools, Int64s
 from skerry.kernels.rules.postings import Postings
-from skerry.kernels.rules.rows import NEW, OLD, RowSet
+from skerry.kernels.rules.rows import NEW, OLD, TOUCHED, WAITING, RowSet
 
 __all__ = ["KEPT", "NEW", "OLD", "Relation"]
 
@@ -16,8 +16,6 @@ Int8s = npt.NDArray[np.int8]
 _NO_ROWS = np.empty(0, np.int64)
 KEPT = OLD | NEW
 """There before the tick, and still."""
-_TOUCHED = 4
-"""A row that was made to leave in this tick, though it may be back."""
 
 
 class Relation:
@@ -61,6 +59,35 @@ class Relation:
         """By row, what it rests on ranks lower. Of base facts: the order of arrival."""
         return self._rows.ranks
 
+    @property
+    def address(self) -> int:
+        """Where kernels find its rows."""
+        return self._rows.address
+
+    @property
+    def indexes(self) -> Collection[Postings]:
+        """Its lists of rows, as far as they were asked for."""
+        return self._postings.values()
+
+    def rows_a_key(self, columns: tuple[int, ...]) -> float | None:
+        """About how many rows have the same values in some columns, if there are lists of them."""
+        found = self._postings.get(columns)
+        return None if found is None else self.size / max(found.keys, 1)
+
+    def make_room(self) -> None:
+        """Let another row have a place here and in all lists."""
+        if self._rows.is_full:
+            self._rows.grow()
+        for postings in self._postings.values():
+            postings.reach(len(self._rows.cells))
+            if postings.is_full:
+                postings.grow()
+
+    def note(self, touched: Int64s) -> None:
+        """Rows were touched by a kernel, for the first time in this tick."""
+        if touched.size:
+            self._touched.append(touched)
+
     def insert(self, keys: Int64s, ranks: Int64s | None = None) -> Int64s:
         """Make rows be there; those that were not, just before."""
         given = np.zeros(len(keys), np.int64) if ranks is None else ranks
@@ -78,8 +105,8 @@ class Relation:
             return
         self._former_ranks.append((rows, self.ranks[rows]))
         states = self.states[rows]
-        self._touched.append(rows[(states & (OLD | _TOUCHED)) == OLD])
-        self.states[rows] = (states & ~NEW) | _TOUCHED
+        self._touched.append(rows[(states & (OLD | TOUCHED)) == OLD])
+        self.states[rows] = (states & ~NEW) | TOUCHED
         self.size -= rows.size
 
     def find(self, keys: Int64s) -> Int64s:
@@ -96,7 +123,7 @@ class Relation:
         found = self._postings.get(columns)
         if found is None:
             found = self._postings[columns] = Postings(np.array(columns, np.int64))
-            found.link(self._rows.cells, self.rows(NEW | OLD | _TOUCHED))
+            found.link(self._rows.cells, self.rows(NEW | OLD | TOUCHED | WAITING))
         return found
 
     def rows(self, want: int = NEW) -> Int64s:

@@ -1,1 +1,1 @@
-"""Relations of rules: rows, their indexes, exact arithmetic."""
+"""Relations of rules: rows, their indexes, exact arithmetic; and what settles them a row at a time."""

@@ -6,23 +6,42 @@ A list is doubly linked, so that a row leaves it at once; a new row costs a step
 cleared away when there is no room for a new one.
 """
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
+from skerry.kernels._reference import inlined_kernel
+from skerry.kernels.address import address_of
 from skerry.kernels.rules.rows import NONE, slot_of, tag_of
 
-__all__ = ["Found", "Matches", "Postings"]
+__all__ = ["COUNT", "HEAD", "NEXT", "Found", "ListPart", "Matches", "Postings", "link_row"]
 
 Int8s = npt.NDArray[np.int8]
 Int64s = npt.NDArray[np.int64]
 
 _FEWEST = 16
-_HEAD, _COUNT = range(2)
-_NEXT, _BEFORE, _ENTRY = range(3)
+HEAD, COUNT = range(2)
+NEXT, _BEFORE, _ENTRY = range(3)
 _ROW = (1 << 32) - 1
+
+
+class ListPart(IntEnum):
+    """What stands in the sheet of postings: where the arrays lie, how long they are, how far they are filled."""
+
+    SLOTS = 0
+    SLOT_COUNT = 1
+    KEYS = 2
+    LISTS = 3
+    ROOM = 4
+    COUNT = 5
+    LINKS = 6
+    ROWS = 7
+    COLUMNS = 8
+    WIDTH = 9
 
 
 class Found(NamedTuple):
@@ -56,18 +75,35 @@ class Postings:
         self._keys = np.zeros((_FEWEST, columns.size), np.int64)
         self._lists = np.zeros((_FEWEST, 2), np.int64)
         self._links = np.zeros((_FEWEST, 3), np.int32)
-        self._count = 0
+        self.sheet = np.zeros(len(ListPart), np.int64)
+        """By which kernels find all this; it stays where it is."""
+        self._note()
 
     def link(self, cells: Int64s, rows: Int64s) -> None:
         """Put rows into their lists."""
-        if len(self._links) < len(cells):
-            links = np.empty((len(cells), 3), np.int32)
-            links[: len(self._links)] = self._links
-            self._links = links
+        self.reach(len(cells))
         place = self._link(cells, rows, 0)
         while place < rows.size:
-            self._grow()
+            self.grow()
             place = self._link(cells, rows, place)
+
+    def reach(self, rows: int) -> None:
+        """Make room for rows up to a number."""
+        if len(self._links) < rows:
+            links = np.empty((rows, 3), np.int32)
+            links[: len(self._links)] = self._links
+            self._links = links
+            self._note()
+
+    def grow(self) -> None:
+        """Make room for more keys."""
+        size = 2 * max(_FEWEST, int(np.count_nonzero(self._lists[: self.keys, COUNT])))
+        keys, lists = np.zeros((size, self.columns.size), np.int64), np.zeros((size, 2), np.int64)
+        slots = np.full(1 << (4 * size - 1).bit_length(), NONE, np.int64)
+        count = _move(self._keys, self._lists, self.keys, slots, keys, lists, self._links)
+        self._slots, self._keys, self._lists = slots, keys, lists
+        self.sheet[ListPart.COUNT] = count
+        self._note()
 
     def unlink(self, rows: Int64s) -> None:
         """Take rows out of their lists."""
@@ -90,21 +126,37 @@ class Postings:
         return Matches(queries, rows), Found(heads, counts)
 
     @property
+    def address(self) -> int:
+        """Where its sheet lies."""
+        return address_of(self.sheet)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no place for another key."""
+        return self.keys == len(self._keys)
+
+    @property
     def keys(self) -> int:
         """About how many different keys there are."""
-        return self._count
+        return int(self.sheet[ListPart.COUNT])
 
     def _link(self, cells: Int64s, rows: Int64s, start: int) -> int:
         table = self._slots, self._keys, self._lists, self._links
-        place, self._count = _link(*table, self._count, cells, self.columns, rows, start)
+        place, self.sheet[ListPart.COUNT] = _link(*table, self.keys, cells, self.columns, rows, start)
         return place
 
-    def _grow(self) -> None:
-        size = 2 * max(_FEWEST, int(np.count_nonzero(self._lists[: self._count, _COUNT])))
-        keys, lists = np.zeros((size, self.columns.size), np.int64), np.zeros((size, 2), np.int64)
-        slots = np.full(1 << (4 * size - 1).bit_length(), NONE, np.int64)
-        self._count = _move(self._keys, self._lists, self._count, slots, keys, lists, self._links)
-        self._slots, self._keys, self._lists = slots, keys, lists
+    def _note(self) -> None:
+        arrays: Mapping[IntEnum, npt.NDArray[Any]] = {
+            ListPart.SLOTS: self._slots,
+            ListPart.KEYS: self._keys,
+            ListPart.LISTS: self._lists,
+            ListPart.LINKS: self._links,
+            ListPart.COLUMNS: self.columns,
+        }
+        for part, array in arrays.items():
+            self.sheet[part] = address_of(array)
+        self.sheet[ListPart.SLOT_COUNT], self.sheet[ListPart.ROOM] = self._slots.size, len(self._keys)
+        self.sheet[ListPart.ROWS], self.sheet[ListPart.WIDTH] = len(self._links), self.columns.size
 
 
 @kernel
@@ -115,37 +167,48 @@ def _link(slots, keys, lists, links, count, cells, columns, rows, start):
         row = rows[place]
         for column in range(columns.size):
             key[0, column] = cells[row, columns[column]]
-        tag = tag_of(key, 0)
-        slot = slot_of(slots, keys, key, 0, tag)
-        if slots[slot] < 0:
-            if count == len(keys):
-                return place, count
-            slots[slot] = (tag << 32) | count
-            keys[count] = key[0]
-            lists[count, _HEAD], lists[count, _COUNT] = NONE, 0
-            count += 1
-        entry = slots[slot] & _ROW
-        head = lists[entry, _HEAD]
-        links[row, _NEXT], links[row, _BEFORE], links[row, _ENTRY] = head, NONE, entry
-        if head >= 0:
-            links[head, _BEFORE] = row
-        lists[entry, _HEAD] = row
-        lists[entry, _COUNT] += 1
+        after = link_row(slots, keys, lists, links, count, key, row)
+        if after == NONE:
+            return place, count
+        count = after
     return rows.size, count
+
+
+@inlined_kernel
+def link_row(slots, keys, lists, links, count, key, row):
+    """Put a row into the list of its key; how many keys there are then, or ``NONE`` if there is no room for it."""
+    tag = tag_of(key, 0)
+    slot = slot_of(slots, keys, key, 0, tag)
+    if slots[slot] < 0:
+        if count == len(keys):
+            return NONE
+        slots[slot] = (tag << 32) | count
+        for column in range(keys.shape[1]):
+            keys[count, column] = key[0, column]
+        lists[count, HEAD], lists[count, COUNT] = NONE, 0
+        count += 1
+    entry = slots[slot] & _ROW
+    head = lists[entry, HEAD]
+    links[row, NEXT], links[row, _BEFORE], links[row, _ENTRY] = head, NONE, entry
+    if head >= 0:
+        links[head, _BEFORE] = row
+    lists[entry, HEAD] = row
+    lists[entry, COUNT] += 1
+    return count
 
 
 @kernel
 def _unlink(lists, links, rows):
     for place in range(rows.size):
         row = rows[place]
-        following, before, entry = links[row, _NEXT], links[row, _BEFORE], links[row, _ENTRY]
+        following, before, entry = links[row, NEXT], links[row, _BEFORE], links[row, _ENTRY]
         if before >= 0:
-            links[before, _NEXT] = following
+            links[before, NEXT] = following
         else:
-            lists[entry, _HEAD] = following
+            lists[entry, HEAD] = following
         if following >= 0:
             links[following, _BEFORE] = before
-        lists[entry, _COUNT] -= 1
+        lists[entry, COUNT] -= 1
 
 
 @kernel
@@ -154,7 +217,7 @@ def _seek(slots, keys, lists, queries):
     for place in range(len(queries)):
         held = slots[slot_of(slots, keys, queries, place, tag_of(queries, place))]
         if held >= 0:
-            heads[place], counts[place] = lists[held & _ROW, _HEAD], lists[held & _ROW, _COUNT]
+            heads[place], counts[place] = lists[held & _ROW, HEAD], lists[held & _ROW, COUNT]
     return heads, counts
 
 
@@ -168,7 +231,7 @@ def _gather(heads, counts, links, states, want, total):
             if states[row] & want == want:
                 queries[found], rows[found] = query, row
                 found += 1
-            row = np.int64(links[row, _NEXT])
+            row = np.int64(links[row, NEXT])
     return queries[:found], rows[:found]
 
 
@@ -184,7 +247,7 @@ def _gather_some(heads, counts, links, states, want, most, room):
                 queries[found], rows[found] = query, row
                 found += 1
                 taken += 1
-            row = np.int64(links[row, _NEXT])
+            row = np.int64(links[row, NEXT])
             left -= 1
         rest_heads[query], rest_counts[query] = row, left
     return queries[:found], rows[:found], rest_heads, rest_counts
@@ -195,16 +258,16 @@ def _move(keys, lists, count, slots, larger_keys, larger_lists, links):
     """Copy the entries that have rows into a larger table; how many there are."""
     moved = 0
     for entry in range(count):
-        if lists[entry, _COUNT] > 0:
+        if lists[entry, COUNT] > 0:
             larger_keys[moved], larger_lists[moved] = keys[entry], lists[entry]
             tag = tag_of(larger_keys, moved)
             slot = tag & (slots.size - 1)
             while slots[slot] >= 0:
                 slot = (slot + 1) & (slots.size - 1)
             slots[slot] = (tag << 32) | moved
-            row = lists[entry, _HEAD]
-            for _ in range(lists[entry, _COUNT]):
+            row = lists[entry, HEAD]
+            for _ in range(lists[entry, COUNT]):
                 links[row, _ENTRY] = moved
-                row = np.int64(links[row, _NEXT])
+                row = np.int64(links[row, NEXT])
             moved += 1
     return moved

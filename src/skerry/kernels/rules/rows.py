@@ -7,25 +7,45 @@ A row was there before the tick (``OLD``), is there now (``NEW``), both, or, for
 table within a tick, so that what was there can still be looked up; ``remove_rows`` takes rows out when it has ended.
 """
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
 from skerry.kernels._prefetch import prefetch
+from skerry.kernels._reference import inlined_kernel
+from skerry.kernels.address import address_of
 from skerry.kernels.hash import hash_of
 
-__all__ = ["NEW", "NONE", "OLD", "Inserted", "RowSet", "slot_of", "tag_of"]
+__all__ = ["NEW", "NONE", "OLD", "TOUCHED", "WAITING", "Inserted", "RowPart", "RowSet", "slot_of", "tag_of"]
 
 Int8s = npt.NDArray[np.int8]
 Int64s = npt.NDArray[np.int64]
 
-OLD, NEW = 1, 2
+OLD, NEW, TOUCHED, WAITING = 1, 2, 4, 8
+"""States, added up: there before the tick; there now; made to leave or decided in this tick; still to be decided."""
 NONE = -1
 _FEWEST = 16
 _AHEAD = 12
 _ROW = (1 << 32) - 1
+
+
+class RowPart(IntEnum):
+    """What stands in the sheet of a set: where its arrays lie, how long they are, and how far they are filled."""
+
+    CELLS = 0
+    STATES = 1
+    RANKS = 2
+    ROOM = 3
+    WIDTH = 4
+    SLOTS = 5
+    SLOT_COUNT = 6
+    FREE = 7
+    FREED = 8
+    COUNT = 9
 
 
 class Inserted(NamedTuple):
@@ -54,11 +74,26 @@ class RowSet:
         self.cells = np.zeros((_FEWEST, arity), np.int64)
         self.states = np.zeros(_FEWEST, np.int8)
         self.ranks = np.zeros(_FEWEST, np.int64)
-        self.count = 0
-        """How many places were ever taken."""
         self._slots = np.full(4 * _FEWEST, NONE, np.int64)
         self._free = np.empty(_FEWEST, np.int64)
-        self._freed = 0
+        self.sheet = np.zeros(len(RowPart), np.int64)
+        """By which kernels find all this; it stays where it is."""
+        self._note()
+
+    @property
+    def address(self) -> int:
+        """Where its sheet lies."""
+        return address_of(self.sheet)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no place for another row."""
+        return not self.sheet[RowPart.FREED] and self.count == len(self.cells)
+
+    @property
+    def count(self) -> int:
+        """How many places were ever taken."""
+        return int(self.sheet[RowPart.COUNT])
 
     def find(self, keys: Int64s) -> Int64s:
         """The row of each key, whatever its state, or -1."""
@@ -68,35 +103,52 @@ class RowSet:
         """Make all keys be there now; rows new to the tick get the least rank given."""
         changed, fresh = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64)
         counts = np.zeros(4, np.int64)
-        counts[2], counts[3] = self.count, self._freed
+        counts[2], counts[3] = self.sheet[RowPart.COUNT], self.sheet[RowPart.FREED]
         tags = _tags(keys)
         place = self._insert(keys, tags, ranks, 0, changed, fresh, counts)
         while place < len(keys):
-            self._grow()
+            self.grow()
             place = self._insert(keys, tags, ranks, place, changed, fresh, counts)
         return Inserted(changed[: counts[0]], fresh[: counts[1]])
 
     def remove(self, rows: Int64s) -> None:
         """Take rows out; their places will be taken again."""
-        if self._freed + rows.size > self._free.size:
-            self._free = _longer(self._free, max(2 * self._free.size, self._freed + rows.size))
-        self._freed = _remove(self._slots, self.cells, self.states, self._free, self._freed, rows)
+        freed = int(self.sheet[RowPart.FREED])
+        if freed + rows.size > self._free.size:
+            self._free = _longer(self._free, max(2 * self._free.size, freed + rows.size))
+            self._note()
+        self.sheet[RowPart.FREED] = _remove(self._slots, self.cells, self.states, self._free, freed, rows)
 
-    def _insert(
-        self, keys: Int64s, tags: Int64s, ranks: Int64s, start: int, changed: Int64s, fresh: Int64s, counts: Int64s
-    ) -> int:
-        held = self._slots, self.cells, self.states, self.ranks, self._free
-        place = _insert(*held, keys, tags, ranks, start, changed, fresh, counts)
-        self.count, self._freed = int(counts[2]), int(counts[3])
-        return place
-
-    def _grow(self) -> None:
+    def grow(self) -> None:
+        """Make room for twice as many rows."""
         size = 2 * len(self.cells)
         self.cells, self.states = _longer(self.cells, size), _longer(self.states, size)
         self.ranks = _longer(self.ranks, size)
         slots = np.full(4 * size if size < 1 << 16 else 2 * size, NONE, np.int64)
         _move(self._slots, slots)
         self._slots = slots
+        self._note()
+
+    def _insert(
+        self, keys: Int64s, tags: Int64s, ranks: Int64s, start: int, changed: Int64s, fresh: Int64s, counts: Int64s
+    ) -> int:
+        held = self._slots, self.cells, self.states, self.ranks, self._free
+        place = _insert(*held, keys, tags, ranks, start, changed, fresh, counts)
+        self.sheet[RowPart.COUNT], self.sheet[RowPart.FREED] = counts[2], counts[3]
+        return place
+
+    def _note(self) -> None:
+        arrays: Mapping[IntEnum, npt.NDArray[Any]] = {
+            RowPart.CELLS: self.cells,
+            RowPart.STATES: self.states,
+            RowPart.RANKS: self.ranks,
+            RowPart.SLOTS: self._slots,
+            RowPart.FREE: self._free,
+        }
+        for part, array in arrays.items():
+            self.sheet[part] = address_of(array)
+        self.sheet[RowPart.ROOM], self.sheet[RowPart.WIDTH] = self.cells.shape
+        self.sheet[RowPart.SLOT_COUNT] = self._slots.size
 
 
 def _longer(array: npt.NDArray, size: int) -> npt.NDArray:
@@ -105,7 +157,7 @@ def _longer(array: npt.NDArray, size: int) -> npt.NDArray:
     return longer
 
 
-@kernel
+@inlined_kernel
 def tag_of(keys, place):
     """31 bits of hash of a row of cells."""
     mixed = np.uint64(0)
@@ -114,7 +166,7 @@ def tag_of(keys, place):
     return np.int64(mixed & np.uint64(0x7FFFFFFF))
 
 
-@kernel
+@inlined_kernel
 def _same_cells(cells, row, keys, place):
     """Whether a row holds just what a key does."""
     same = True
@@ -131,7 +183,7 @@ def _tags(keys):
     return tags
 
 
-@kernel
+@inlined_kernel
 def slot_of(slots, cells, keys, place, tag):
     """The slot that holds a key, or the empty one that it would get."""
     slot = tag & (slots.size - 1)

@@ -6,7 +6,7 @@ import numpy.typing as npt
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
 
-__all__ = ["SIGNS", "exact"]
+__all__ = ["SIGNS", "calculate", "exact", "wraps"]
 
 Int64s = npt.NDArray[np.int64]
 
@@ -32,20 +32,29 @@ def _exact(sign, left, right):
     results, wrong = np.empty(left.size, np.int64), np.zeros(left.size, np.bool_)
     any_wrong = False
     for row in range(left.size):
-        first, second = left[row], right[row]
-        if sign == _PLUS:
-            result = first + second
-            bad = ((first ^ result) & (second ^ result)) < 0
-        elif sign == _MINUS:
-            result = first - second
-            bad = ((first ^ second) & (first ^ result)) < 0
-        else:
-            result = first * second
-            bad = _overflows(first, second)
-        results[row] = result
-        wrong[row] = bad
-        any_wrong = any_wrong or bad
+        results[row] = calculate(sign, left[row], right[row])
+        wrong[row] = wraps(sign, left[row], right[row])
+        any_wrong = any_wrong or wrong[row]
     return results, wrong, any_wrong
+
+
+@kernel
+def calculate(sign, first, second):
+    """A sum, difference or product, wrapped around if it does not fit."""
+    if sign == _PLUS:
+        return first + second
+    return first - second if sign == _MINUS else first * second
+
+
+@kernel
+def wraps(sign, first, second):
+    """Whether it does not fit."""
+    result = calculate(sign, first, second)
+    if sign == _PLUS:
+        return ((first ^ result) & (second ^ result)) < 0
+    if sign == _MINUS:
+        return ((first ^ second) & (first ^ result)) < 0
+    return _overflows(first, second)
 
 
 @kernel
