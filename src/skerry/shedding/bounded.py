@@ -162,7 +162,8 @@ class BoundedJoin:
         if reason == WINDOWS:
             self._windows = roomier(before)
         if reason in (WINDOWS, POLICY):
-            self._read_books()  # what is counted there goes by the policy's numbers, and these may change
+            if self._policy.crowded():
+                self._read_books()  # what is counted there goes by the policy's numbers, and these may change
             self._policy = self._policy.grown(before, self._windows)
             self._widen_pages()
         if reason in (BOOKS, LOG):

@@ -68,7 +68,7 @@ class Books(NamedTuple):
     """What recent arrivals were worth, by stream."""
     judged: Int64s
     """How many were judged, by stream."""
-    found: Int64s
+    found: npt.NDArray[np.uint32]
     """Room for the entries of the next few tuples."""
 
 
@@ -82,7 +82,7 @@ def empty_books(stream_count: int, labels: int, width: int, sample: float) -> Bo
         cuts=np.zeros((stream_count, 4), np.float64),
         recent=np.zeros((stream_count, _REMEMBERED), np.float64),
         judged=np.zeros(stream_count, np.int64),
-        found=np.zeros(_AHEAD, np.int64),
+        found=np.zeros(_AHEAD, np.uint32),
     )
 
 
@@ -95,26 +95,26 @@ def sample_hashes(keys: Int64s) -> Int64s:
 def _sample_hashes(keys):
     hashes = np.empty(keys.size, np.int64)
     for place in range(keys.size):
-        hashes[place] = _fraction(keys[place], _SAMPLE)
+        hashes[place] = _fraction(hash_of(keys[place]), _SAMPLE)
     return hashes
 
 
 @inlined_kernel
-def _fraction(key, salt):
-    return np.int64(hash_of(hash_of(key) ^ salt) >> np.uint64(64 - _FRACTION_BITS))
+def _fraction(hashed, salt):
+    return np.int64(hash_of(hashed ^ salt) >> np.uint64(64 - _FRACTION_BITS))
 
 
 @inlined_kernel
-def is_sampled(books, key):
-    """Whether a key belongs to the sample."""
-    return _fraction(key, _SAMPLE) < books.marks[LIMIT]
+def is_sampled(books, hashed):
+    """Whether a key with this hash belongs to the sample."""
+    return _fraction(hashed, _SAMPLE) < books.marks[LIMIT]
 
 
 @inner_kernel
 def is_refused(books, stream, key, value):
     """Whether an arrival that is worth so much is refused: never too many, and any if there were too few."""
     cut, share, due = books.cuts[stream, 0], books.cuts[stream, 1], books.cuts[stream, 3]
-    little = value < cut or (value == cut and _fraction(key, _REFUSAL) < share * 2.0**_FRACTION_BITS)
+    little = value < cut or (value == cut and _fraction(hash_of(key), _REFUSAL) < share * 2.0**_FRACTION_BITS)
     return due >= _OVERDUE or (due >= 0.0 and little)
 
 

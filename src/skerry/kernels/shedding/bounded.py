@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
 from skerry.kernels._reference import by_reference, inlined_kernel, inner_kernel
+from skerry.kernels.hash import hash_of
 from skerry.kernels.joins.snjoin import Tuples
 from skerry.kernels.shedding.books import (
     LIMIT,
@@ -51,6 +52,7 @@ from skerry.kernels.shedding.windows import (
     enter,
     existing,
     find,
+    first_arrival,
     insert,
     lacks_room,
     look_ahead,
@@ -109,14 +111,16 @@ def _join(windows, policy, books, tuples, place, output, counting):
     while reason == DONE and place < tuples.keys.size:
         if place == known:
             known = look_ahead(windows, tuples.keys, place, books.found)
-        if tuples.starts[place] <= tuples.ends[place]:
-            stream, key = np.int64(tuples.streams[place]), tuples.keys[place]
-            entry = books.found[place - known + books.found.size]
-            entry = entry if entry != NONE else find(windows, key)
-            reason = _reason(windows, policy, books, stream, tuples.starts[place])
+        here = np.uint64(place)
+        if tuples.starts[here] <= tuples.ends[here]:
+            stream, key = np.int64(np.uint32(tuples.streams[here])), tuples.keys[here]
+            hashed = hash_of(key)
+            entry = np.int64(books.found[np.uint64(place - known + books.found.size)])
+            entry = entry if entry != NONE else find(windows, key, hashed)
+            reason = _reason(windows, policy, books, stream, tuples.starts[here])
             if reason == DONE:
                 answers, reason = _arrive(
-                    windows, policy, books, tuples, place, stream, entry, output, filled, counting
+                    windows, policy, books, tuples, here, stream, entry, hashed, output, filled, counting
                 )
         if reason == DONE:
             counted += answers
@@ -127,16 +131,18 @@ def _join(windows, policy, books, tuples, place, output, counting):
 
 
 @inlined_kernel
-def _arrive(windows, policy, books, tuples, place, stream, entry, output, filled, counting):
+def _arrive(windows, policy, books, tuples, place, stream, entry, hashed, output, filled, counting):
     """Take one tuple in, unless it is refused; give its answers."""
     key, start, answers, reason = tuples.keys[place], tuples.starts[place], 0.0, DONE
-    fate = SAMPLED if is_sampled(books, key) else 0
+    fate = SAMPLED if is_sampled(books, hashed) else 0
     judging, value = books.marks[REFUSING] != 0 or windows.streams[stream]["received"] % _JUDGED == 0, 0.0
     if judging:
         value = _worth(windows, policy, entry, key, stream, start)
         fate |= GHOST if books.marks[REFUSING] != 0 and is_refused(books, stream, key, value) else 0
     if fate != GHOST:
-        answers, reason = _take(windows, policy, books, tuples, place, stream, entry, fate, output, filled, counting)
+        answers, reason = _take(
+            windows, policy, books, tuples, place, stream, entry, hashed, fate, output, filled, counting
+        )
     else:
         _refuse(windows, policy, books, stream, entry, key, start)
     if reason == DONE:
@@ -157,11 +163,11 @@ def _refuse(windows, policy, books, stream, entry, key, start):
 
 
 @inlined_kernel
-def _take(windows, policy, books, tuples, place, stream, entry, fate, output, filled, counting):
+def _take(windows, policy, books, tuples, place, stream, entry, hashed, fate, output, filled, counting):
     """Put a tuple into its window, and join it; if there is no room for the answers, only room is made for it."""
     key, start = tuples.keys[place], tuples.starts[place]
     _make_room(windows, policy, books, stream, start)
-    entry = entry if entry != NONE else enter(windows, key)
+    entry = entry if entry != NONE else enter(windows, key, hashed)
     number = next_number(windows, stream)
     slot = windows.tuples[at(windows, stream, number)]
     slot["start"], slot["end"], slot["row"], slot["fate"] = start, tuples.ends[place], tuples.rows[place], fate
@@ -203,11 +209,11 @@ def _worth(windows, policy, entry, key, stream, start):
 @inlined_kernel
 def _put_in(windows, policy, stream, number, entry, key, pattern):
     """Put a tuple into its window; a ghost is no candidate from the start."""
+    slot = windows.tuples[at(windows, stream, number)]
     insert(windows, entry, stream, number)
-    kind = classify(policy, windows, entry, key, stream, pattern)
-    windows.tuples[at(windows, stream, number)]["kind"] = kind
+    kind, fate = classify(policy, windows, entry, key, stream, pattern), slot["fate"]
+    slot["kind"] = kind
     admit(policy, windows, stream, number, entry, kind)
-    fate = windows.tuples[at(windows, stream, number)]["fate"]
     windows.streams[stream]["samples"] += fate & SAMPLED
     if fate & GHOST != 0:
         _spare(windows, policy, stream, number)
@@ -216,22 +222,16 @@ def _put_in(windows, policy, stream, number, entry, key, pattern):
 @inlined_kernel
 def _make_room(windows, policy, books, stream, moment):
     """If a window is full, let those go that ended before a moment, until the first that has not; or else another."""
-    streams = windows.streams
-    full = streams[stream]["held"] >= streams[stream]["budget"]
-    while full:
-        number = streams[stream]["first"]
-        ended = windows.tuples[at(windows, stream, number)]["end"] < moment
-        if not ended:
-            number = _victim(windows, policy, stream)
-        kind = windows.tuples[at(windows, stream, number)]["kind"]
-        _remove(windows, policy, stream, number)
-        if ended:
-            streams[stream]["expired"] += 1
+    slots, tuples = windows.streams[stream], windows.tuples
+    if slots["held"] >= slots["budget"]:
+        first = at(windows, stream, tuples[at(windows, stream, NONE)]["later"])
+        if tuples[first]["end"] < moment:
+            _expire(windows, policy, stream, moment)
         else:
+            number = _victim(windows, policy, stream)
+            kind = tuples[at(windows, stream, number)]["kind"]
+            _remove(windows, policy, stream, number)
             _count_shed(windows, policy, books, stream, kind)
-        first = windows.tuples[at(windows, stream, streams[stream]["first"])]["end"]
-        more = ended and streams[stream]["held"] > 0 and first < moment
-        full = more or streams[stream]["held"] >= streams[stream]["budget"]
 
 
 @inlined_kernel
@@ -243,7 +243,7 @@ def _victim(windows, policy, stream):
         sampled = number != NONE and windows.tuples[at(windows, stream, number)]["fate"] & SAMPLED != 0
         if sampled:
             _spare(windows, policy, stream, number)
-    return number if number != NONE else np.int64(windows.streams[stream]["first"])
+    return number if number != NONE else first_arrival(windows, stream)
 
 
 @inner_kernel
@@ -258,9 +258,11 @@ def _spare(windows, policy, stream, number):
 def _expire(windows, policy, stream, moment):
     """Let those go that ended before a moment, until the first that has not."""
     streams = windows.streams
-    while streams[stream]["held"] > 0 and windows.tuples[at(windows, stream, streams[stream]["first"])]["end"] < moment:
-        _remove(windows, policy, stream, streams[stream]["first"])
+    number = first_arrival(windows, stream)
+    while number != NONE and windows.tuples[at(windows, stream, number)]["end"] < moment:
+        _remove(windows, policy, stream, number)
         streams[stream]["expired"] += 1
+        number = first_arrival(windows, stream)
 
 
 @inner_kernel
@@ -294,11 +296,11 @@ def _halve_sample(windows, policy, books):
     """Make the sample half as large; ghosts that no longer belong to it go."""
     books.marks[LIMIT] >>= 1
     for stream in range(windows.streams.size):
-        number = windows.streams[stream]["first"]
+        number = first_arrival(windows, stream)
         while number != NONE:
             slot = windows.tuples[at(windows, stream, number)]
-            following = slot["later"]
-            if slot["fate"] != 0 and not is_sampled(books, windows.entries[slot["entry"]]["key"]):
+            following = np.int64(slot["later"])
+            if slot["fate"] != 0 and not is_sampled(books, hash_of(windows.entries[slot["entry"]]["key"])):
                 if slot["fate"] & GHOST != 0:
                     _remove_shed(windows, policy, books, stream, number)
                 else:

@@ -114,13 +114,11 @@ def first(queues, windows, stream, kind):
 
     ``queues`` may be anything with classes that know their front.
     """
-    tuples, number = windows.tuples, np.int64(queues.classes[kind]["front"])
-    second = at(windows, stream, tuples[at(windows, stream, number)]["younger"])
-    prefetch(windows.heads, np.int64(tuples[second]["entry"]))
-    prefetch(windows.entries, np.int64(tuples[second]["entry"]))
-    prefetch(tuples, at(windows, stream, tuples[second]["earlier"]))
-    prefetch(tuples, at(windows, stream, tuples[second]["later"]))
-    prefetch(tuples, at(windows, stream, tuples[second]["younger"]))
+    tuples, base, number = windows.tuples, at(windows, stream, NONE), np.int64(queues.classes[kind]["front"])
+    second = tuples[base + np.uint64(tuples[base + np.uint64(number)]["younger"])]
+    prefetch(windows.heads, np.int64(second["entry"]))
+    prefetch(windows.entries, np.int64(second["entry"]))
+    prefetch(tuples, base + np.uint64(second["younger"]))
     return number
 
 

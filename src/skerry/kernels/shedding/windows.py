@@ -5,12 +5,15 @@ stream, its number there is used again when it has left, and lists are linked bo
 
     entry of a key ├ stream 0 ──► 9 ⇄ 4            tuples of the key, newest first
                    └ stream 1 ──► 2
-    stream 0:  4 ⇄ 7 ⇄ 9                           in order of arrival
+    stream 0:  4 ⇄ 7 ⇄ 9                           in order of arrival, 0 before the first and behind the last
     class c:   7 ⇄ 9                               in order of arrival (kernels.queues)
 
 An entry that no tuple is left of stays where it is until entries run short, for its key may come again, and is then
 used for another, unless the policy wants to remember it; that is between calls, so an entry that was found stays
 good during one. Memory is bounded by the budgets, however many keys are seen. Number 0 and entry 0 are nobody's.
+
+What is slow is the way to memory, so an arrival that is joined with nothing finds all that it needs of its key in the
+entry, and what the next ones will touch is fetched ahead.
 """
 
 from typing import NamedTuple
@@ -21,6 +24,7 @@ import numpy.typing as npt
 from skerry.kernels._jit import kernel
 from skerry.kernels._prefetch import prefetch
 from skerry.kernels._reference import inlined_kernel, inner_kernel
+from skerry.kernels.bits import lowest_bit
 from skerry.kernels.hash import hash_of
 from skerry.kernels.joins.occurrences import FIRST_MOMENT, LONGEST_SPAN
 
@@ -36,6 +40,7 @@ __all__ = [
     "enter",
     "existing",
     "find",
+    "first_arrival",
     "insert",
     "lacks_room",
     "longer",
@@ -72,15 +77,21 @@ _TUPLE = np.dtype(
         ("unused", np.uint32),  # a tuple is a cache line
     ]
 )
-_ENTRY = np.dtype([("key", np.int64), ("chained", np.uint32), ("held", np.int32)])
+_ENTRY = np.dtype(
+    [
+        ("key", np.int64),
+        ("chained", np.uint32),  # next of its partition
+        ("held", np.int32),  # how many tuples; -1 if there are none, and it is remembered
+        ("present", np.uint64),  # streams that have tuples
+        ("until", np.int64),  # the newest tuples of these streams end then, or later
+    ]
+)
 _STREAM = np.dtype(
     [
         ("base", np.uint32),  # where its slots begin
         ("size", np.uint32),  # how many there are, the first of them nobody's
         ("free", np.uint32),  # a slot that was used
         ("used", np.uint32),  # how many ever were
-        ("first", np.uint32),  # to have arrived
-        ("last", np.uint32),
         ("newest_start", np.int64),
         ("longest", np.int64),  # window
         ("budget", np.int64),
@@ -106,12 +117,11 @@ class Windows(NamedTuple):
     partitions: npt.NDArray[np.uint32]
     """The first entry of each."""
     entries: Records
-    """Key, next of its partition, how many tuples are held (-1 if there are none, and it is remembered)."""
+    """What is known of a key; two to a cache line."""
     heads: npt.NDArray[np.uint32]
     """The newest tuple by entry and stream."""
-    ends: Int64s
-    """When that ends, long ago if there is none: so an existence pattern is told without a look at tuples."""
     tuples: Records
+    """A cache line each."""
     streams: Records
     room: Int64s
     """An entry that is free, and how many have ever been used."""
@@ -126,9 +136,8 @@ def empty_windows(budgets: Int64s) -> Windows:
     streams["base"], streams["size"] = np.arange(budgets.size) * _SMALLEST, _SMALLEST
     windows = Windows(
         partitions=np.zeros(_PARTITIONS * _SMALLEST, np.uint32),
-        entries=np.zeros(_SMALLEST, _ENTRY),
+        entries=_aligned(_SMALLEST, _ENTRY),
         heads=np.zeros((_SMALLEST, budgets.size), np.uint32),
-        ends=np.full((_SMALLEST, budgets.size), FIRST_MOMENT, np.int64),
         tuples=_aligned(_SMALLEST * budgets.size, _TUPLE),
         streams=streams,
         room=np.zeros(2, np.int64),
@@ -139,17 +148,14 @@ def empty_windows(budgets: Int64s) -> Windows:
 
 def stripped(windows: Windows) -> Windows:
     """The same windows without what follows from the rest."""
-    nothing = np.empty(0, np.int64)
-    return windows._replace(ends=nothing.reshape(0, len(windows.streams)), chosen=nothing)
+    return windows._replace(chosen=np.empty(0, np.int64))
 
 
 def completed(windows: Windows) -> Windows:
     """What was stripped, with what follows from the rest."""
-    heads, ends = windows.heads, windows.tuples["end"]
-    slots = windows.streams["base"].astype(np.int64) + heads
-    tuples = _aligned(len(windows.tuples), _TUPLE)
-    tuples[:] = windows.tuples
-    return _with_scratch(windows._replace(tuples=tuples, ends=np.where(heads != NONE, ends[slots], FIRST_MOMENT)))
+    entries, tuples = _aligned(len(windows.entries), _ENTRY), _aligned(len(windows.tuples), _TUPLE)
+    entries[:], tuples[:] = windows.entries, windows.tuples
+    return _with_scratch(windows._replace(entries=entries, tuples=tuples))
 
 
 def _with_scratch(windows: Windows) -> Windows:
@@ -158,10 +164,14 @@ def _with_scratch(windows: Windows) -> Windows:
 
 
 def roomier(windows: Windows) -> Windows:
-    """The same windows with room for more: for tuples of the streams that have none, or for keys if all have."""
+    """The same windows with room for more: for tuples of the streams that have none, or for keys if all have.
+
+    Streams that will soon have none get more with the others, for all are moved.
+    """
     streams = windows.streams
     full = (streams["free"] == NONE) & (streams["used"] + 1 == streams["size"])
-    return _with_more_slots(windows, full) if full.any() else _with_room_for_entries(windows)
+    soon = (2 * streams["used"] >= streams["size"]) & (streams["size"] <= streams["budget"])
+    return _with_more_slots(windows, full | soon) if full.any() else _with_room_for_entries(windows)
 
 
 def _with_more_slots(windows: Windows, full: npt.NDArray[np.bool_]) -> Windows:
@@ -191,16 +201,13 @@ def _with_room_for_entries(windows: Windows) -> Windows:
     """Entries that hold nothing are free; if they are few, there are twice as many entries."""
     entries, size = windows.entries, len(windows.entries)
     if np.count_nonzero(entries["held"] == 0) < size // 4:
-        size *= 2
-    larger = windows._replace(
-        partitions=np.zeros(_PARTITIONS * size, np.uint32),
-        entries=longer(entries, size),
-        heads=longer(windows.heads, size),
-        ends=longer(windows.ends, size),
-    )
-    larger.ends[len(entries) :] = FIRST_MOMENT
-    _rechain(larger.partitions, larger.entries, larger.room)
-    return larger
+        larger = _aligned(2 * size, _ENTRY)
+        larger[:size] = entries
+        partitions, heads = np.zeros(2 * _PARTITIONS * size, np.uint32), longer(windows.heads, 2 * size)
+        windows = windows._replace(partitions=partitions, entries=larger, heads=heads)
+    windows.partitions[:] = NONE
+    _rechain(windows.partitions, windows.entries, windows.room)
+    return windows
 
 
 def longer(rows: npt.NDArray, size: int) -> npt.NDArray:
@@ -215,7 +222,7 @@ def _rechain(partitions, entries, room):
     """Chain entries anew; they stay where they are, for tuples point to them."""
     for entry in range(1, 1 + room[_USED]):
         if entries[entry]["held"] != 0:
-            partition = _partition(partitions, entries[entry]["key"])
+            partition = _partition(partitions, hash_of(entries[entry]["key"]))
             entries[entry]["chained"] = partitions[partition]
             partitions[partition] = entry
         else:
@@ -230,15 +237,19 @@ def at(windows, stream, number):
 
 
 @inlined_kernel
-def _partition(partitions, key):
-    return np.int64(hash_of(key) & np.uint64(partitions.size - 1))
+def _partition(partitions, hashed):
+    return np.int64(hashed & np.uint64(partitions.size - 1))
 
 
 @inlined_kernel
-def find(windows, key):
-    """The entry of a key, if there is one."""
+def find(windows, key, hashed):
+    """The entry of a key with this hash, if there is one."""
+    return _find_from(windows, np.int64(windows.partitions[_partition(windows.partitions, hashed)]), key)
+
+
+@inlined_kernel
+def _find_from(windows, entry, key):
     entries = windows.entries
-    entry = np.int64(windows.partitions[_partition(windows.partitions, key)])
     while entry != NONE and entries[entry]["key"] != key:
         entry = np.int64(entries[entry]["chained"])
     return entry
@@ -247,15 +258,18 @@ def find(windows, key):
 @inlined_kernel
 def look_ahead(windows, keys, place, found):
     """Find the entries of the next few tuples together: memory answers many questions in the time of one."""
-    count = min(found.size, keys.size - place)
+    partitions, first = windows.partitions, np.uint64(place)
+    count = np.uint64(min(found.size, keys.size - place))
     for ahead in range(count):
-        prefetch(windows.partitions, _partition(windows.partitions, keys[place + ahead]))
+        found[ahead] = _partition(partitions, hash_of(keys[first + ahead]))
+        prefetch(partitions, np.int64(found[ahead]))
     for ahead in range(count):
-        prefetch(windows.entries, np.int64(windows.partitions[_partition(windows.partitions, keys[place + ahead])]))
+        found[ahead] = partitions[found[ahead]]
+        prefetch(windows.entries, np.int64(found[ahead]))
     for ahead in range(count):
-        found[ahead] = find(windows, keys[place + ahead])
-        prefetch(windows.heads, found[ahead])
-        prefetch(windows.ends, found[ahead])
+        entry = _find_from(windows, np.int64(found[ahead]), keys[first + ahead])
+        prefetch(windows.heads, entry)
+        found[ahead] = entry
     return place + found.size
 
 
@@ -268,18 +282,23 @@ def lacks_room(windows, stream):
 
 
 @inlined_kernel
-def enter(windows, key):
-    """A new entry, at the head of its partition."""
+def enter(windows, key, hashed):
+    """A new entry, at the head of its partition; the next one that is free is fetched meanwhile."""
     partitions, entries, room = windows.partitions, windows.entries, windows.room
-    entry = room[_FREE]
+    entry = np.int64(np.uint32(room[_FREE]))
     if entry == NONE:
         room[_USED] += 1
-        entry = room[_USED]
+        entry = np.int64(np.uint32(room[_USED]))
     else:
-        room[_FREE] = entries[entry]["chained"]
-    partition = _partition(partitions, key)
+        following = np.int64(entries[entry]["chained"])
+        room[_FREE] = following
+        prefetch(entries, following)
+        prefetch(windows.heads, following)
+    partition = _partition(partitions, hashed)
     entries[entry]["key"] = key
     entries[entry]["held"] = 0
+    entries[entry]["present"] = 0
+    entries[entry]["until"] = LONGEST_SPAN
     entries[entry]["chained"] = partitions[partition]
     partitions[partition] = entry
     return entry
@@ -288,10 +307,24 @@ def enter(windows, key):
 @inlined_kernel
 def existing(windows, entry, own, start):
     """The existence pattern of an arrival: bits of its own stream, and of those with a tuple that has not ended."""
-    pattern = np.uint64(1) << np.uint64(own)
-    for stream in range(windows.streams.size):
-        pattern |= np.uint64(windows.ends[entry, stream] >= start) << np.uint64(stream)
-    return pattern
+    found = windows.entries[entry]["present"]
+    if windows.entries[entry]["until"] < start:
+        found = _lasting(windows, entry, start)
+    return found | np.uint64(1) << np.uint64(own)
+
+
+@inner_kernel
+def _lasting(windows, entry, start):
+    """The streams whose newest tuple of a key has not ended; told anew once the first of them has."""
+    left, found, until = windows.entries[entry]["present"], np.uint64(0), LONGEST_SPAN
+    while left != 0:
+        stream = lowest_bit(left)
+        end = windows.tuples[at(windows, stream, windows.heads[entry, stream])]["end"]
+        found |= np.uint64(end >= start) << np.uint64(stream)
+        until = min(until, end)
+        left &= left - np.uint64(1)
+    windows.entries[entry]["until"] = until
+    return found
 
 
 @inlined_kernel
@@ -304,73 +337,81 @@ def next_number(windows, stream):
 @inlined_kernel
 def insert(windows, entry, stream, number):
     """Put a tuple that is written down in its slot into the lists of its key and of arrival."""
-    slots, tuples, here = windows.streams[stream], windows.tuples, at(windows, stream, number)
+    slots, tuples, base = windows.streams[stream], windows.tuples, at(windows, stream, NONE)
+    slot, nobody = tuples[base + np.uint64(number)], tuples[base]
     if slots["free"] != NONE:
-        slots["free"] = tuples[here]["later"]
+        slots["free"] = slot["later"]
     else:
         slots["used"] = number
     _insert_by_key(windows, entry, stream, number)
-    last = slots["last"]
-    tuples[here]["later"] = NONE
-    tuples[here]["earlier"] = last
-    if last == NONE:
-        slots["first"] = number
-    else:
-        tuples[at(windows, stream, last)]["later"] = number
-    slots["last"] = number
+    last = nobody["earlier"]
+    slot["later"] = NONE
+    slot["earlier"] = last
+    tuples[base + np.uint64(last)]["later"] = number
+    nobody["earlier"] = number
     slots["held"] += 1
     windows.entries[entry]["held"] = max(windows.entries[entry]["held"], 0) + 1
 
 
 @inlined_kernel
 def _insert_by_key(windows, entry, stream, number):
-    slots, tuples, here = windows.streams[stream], windows.tuples, at(windows, stream, number)
-    start, end = tuples[here]["start"], tuples[here]["end"]
+    slots, tuples, base = windows.streams[stream], windows.tuples, at(windows, stream, NONE)
+    slot = tuples[base + np.uint64(number)]
+    start, end = slot["start"], slot["end"]
     newer, older = np.int64(NONE), np.int64(windows.heads[entry, stream])
     if start < slots["newest_start"]:
-        while older != NONE and tuples[at(windows, stream, older)]["start"] > start:
-            newer, older = older, np.int64(tuples[at(windows, stream, older)]["older"])
-    tuples[here]["entry"] = entry
-    _link(windows, entry, stream, newer, number)
-    _link(windows, entry, stream, number, older)
+        while older != NONE and tuples[base + np.uint64(older)]["start"] > start:
+            newer, older = older, np.int64(tuples[base + np.uint64(older)]["older"])
+    slot["entry"] = entry
+    _link(windows, base, entry, stream, newer, number)
+    _link(windows, base, entry, stream, number, older)
     measured = start >= 0 or end < start + LONGEST_SPAN
     slots["longest"] = max(end - start if measured else LONGEST_SPAN, slots["longest"])
     slots["newest_start"] = max(start, slots["newest_start"])
 
 
 @inlined_kernel
-def _link(windows, entry, stream, newer, older):
+def _link(windows, base, entry, stream, newer, older):
     """Let two tuples of a key follow on each other, or one be the first or the last."""
     if newer == NONE:
+        group, bit = windows.entries[entry], np.uint64(1) << np.uint64(stream)
         windows.heads[entry, stream] = older
-        end = windows.tuples[at(windows, stream, older)]["end"]
-        windows.ends[entry, stream] = end if older != NONE else FIRST_MOMENT
+        group["present"] = group["present"] | bit if older != NONE else group["present"] & ~bit
+        if older != NONE:
+            group["until"] = min(group["until"], windows.tuples[base + np.uint64(older)]["end"])
+        elif group["present"] == 0:
+            group["until"] = LONGEST_SPAN
     else:
-        windows.tuples[at(windows, stream, newer)]["older"] = older
-    if older != NONE:
-        windows.tuples[at(windows, stream, older)]["newer"] = newer
+        windows.tuples[base + np.uint64(newer)]["older"] = older
+    windows.tuples[base + np.uint64(older)]["newer"] = newer
 
 
 @inlined_kernel
 def remove(windows, stream, number):
     """Take a tuple out of the lists of its key and of arrival; its slot is free. Gives its entry."""
-    slots, tuples, here = windows.streams[stream], windows.tuples, at(windows, stream, number)
-    entry = np.int64(tuples[here]["entry"])
-    _link(windows, entry, stream, np.int64(tuples[here]["newer"]), np.int64(tuples[here]["older"]))
-    later, earlier = tuples[here]["later"], tuples[here]["earlier"]
-    if earlier == NONE:
-        slots["first"] = later
-    else:
-        tuples[at(windows, stream, earlier)]["later"] = later
-    if later == NONE:
-        slots["last"] = earlier
-    else:
-        tuples[at(windows, stream, later)]["earlier"] = earlier
-    tuples[here]["later"] = slots["free"]
+    slots, tuples, base = windows.streams[stream], windows.tuples, at(windows, stream, NONE)
+    slot = tuples[base + np.uint64(number)]
+    entry, later, earlier = np.int64(slot["entry"]), slot["later"], slot["earlier"]
+    _link(windows, base, entry, stream, np.int64(slot["newer"]), np.int64(slot["older"]))
+    tuples[base + np.uint64(earlier)]["later"] = later
+    tuples[base + np.uint64(later)]["earlier"] = earlier
+    slot["later"] = slots["free"]
     slots["free"] = number
     slots["held"] -= 1
     windows.entries[entry]["held"] -= 1
     return entry
+
+
+@inlined_kernel
+def first_arrival(windows, stream):
+    """The first tuple of a stream to have arrived, or none. What it takes to remove it is fetched, and the next one."""
+    tuples, base = windows.tuples, at(windows, stream, NONE)
+    number = np.int64(tuples[base]["later"])
+    slot = tuples[base + np.uint64(number)]
+    prefetch(tuples, base + np.uint64(slot["later"]))
+    prefetch(windows.entries, np.int64(slot["entry"]))
+    prefetch(windows.heads, np.int64(slot["entry"]))
+    return number
 
 
 def rows_held(windows: Windows, stream: int) -> Int64s:
@@ -380,7 +421,7 @@ def rows_held(windows: Windows, stream: int) -> Int64s:
 
 @kernel
 def _rows_held(tuples, stream):
-    rows, number = np.empty(stream["held"], np.int64), stream["first"]
+    rows, number = np.empty(stream["held"], np.int64), tuples[stream["base"]]["later"]
     for place in range(rows.size):
         here = np.int64(stream["base"]) + np.int64(number)
         rows[place] = tuples[here]["row"]

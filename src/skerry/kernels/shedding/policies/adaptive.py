@@ -1,9 +1,9 @@
 """Tuples are judged by what tuples like them went on to yield, by the time for which they took up room.
 
-A tuple is like others of its key, once the key has come often enough. Until then it is like those in the same
-situation: which streams had its key when it arrived, which have it by now, how old it is; or that it has had an
-answer; or that its key has lost a tuple. Where keys repeat, those that yield most stay, as with ``output``; where they
-do not, those stay whose key is on its way through all streams, as with ``pattern``.
+A tuple is like others of its key, once the key repeats (``policies.repeating``). Until then it is like those in the
+same situation: which streams had its key when it arrived, which have it by now, how old it is; or that it has had an
+answer; or that its key has lost a tuple. Where keys repeat, those stay that make most combinations, much as with
+``frequency``; where they do not, those stay whose key is on its way through all streams, as with ``pattern``.
 """
 
 from typing import NamedTuple
@@ -12,7 +12,20 @@ import numpy as np
 import numpy.typing as npt
 
 from skerry.kernels._reference import inner_kernel
+from skerry.kernels.bits import ones
 from skerry.kernels.hash import hash_of
+from skerry.kernels.shedding.policies.repeating import (
+    ABSENT,
+    Repeating,
+    arrived,
+    combinations,
+    empty_repeating,
+    forget,
+    is_repeating,
+    judge,
+    resettled,
+    would_repeat,
+)
 from skerry.kernels.shedding.queues import Queues, append, empty_queues, first, least, prioritise, settled, take_out
 from skerry.kernels.shedding.windows import GHOST, NONE, Windows, at, longer, moved
 
@@ -26,12 +39,8 @@ _ANSWERED, _BROKEN = 1, 2
 _AGES = (0.0, 0.0625, 0.25, 0.5)
 """When an age begins, as a share of a lifetime."""
 _STAGES = len(_AGES)
-_KNOWN = 4.0
-"""How many tuples of a key a stream must have had for the key to be known there."""
-_KEY_PRIOR = 2.0
-"""How many tuples of a key a stream must have had for them to count as much as what is usual of the key elsewhere."""
 _RECENT = 1024.0
-"""When a key has had so many tuples, what was learned of it counts half from then on."""
+"""When so many tuples have arrived in a situation, what was learned of them counts half from then on."""
 _EXPERIENCE = 256.0
 """When so many tuples have left a situation, what was learned of it counts half from then on."""
 _PRIOR = 2.0
@@ -43,23 +52,24 @@ _FEW, _MANY = 64, 8192
 class Adaptive(NamedTuple):
     """Classes are pairs of situation and age, each of a stream; and pairs of stream and key, with negative numbers.
 
-    The priority of a key is the answers that a tuple of it has had after its own arrival, by the time it could have
-    stayed. A situation at an age leads to others, or to the end. What is ahead of it is what its tuples gained and
+    The priority of a key is the answers that a tuple of it may expect after its own arrival, by the time it can
+    stay. A situation at an age leads to others, or to the end. What is ahead of it is what its tuples gained and
     how long they stayed in it, and what is ahead where they went from there, on average; its priority is the gain
     ahead by the time ahead. A tuple that is shed tells how long it stayed, and nothing more; so a situation that is
-    shed early is not thought ill of for it. What was learned long ago counts less and less.
+    shed early is not thought ill of for it. What was learned long ago counts less and less. A situation that little is
+    known of is believed to be better the more streams have the key, as if it were one that repeats.
     """
 
     situations: Queues
-    keys: Queues
+    keys: Repeating
     ahead: npt.NDArray[np.float64]
     """By situation and age: gains and times, in it and ahead of those that left it, and how many left."""
     usual: npt.NDArray[np.float64]
     """Gains and times by stream."""
     sums: npt.NDArray[np.float64]
     """By situation: answers after and on arrival, and tuples that arrived in it."""
-    key_sums: npt.NDArray[np.float64]
-    """The same by key and stream."""
+    hopes: npt.NDArray[np.float64]
+    """By situation: how much more than is usual in its stream is believed to be ahead, before that is known."""
     broken: npt.NDArray[np.bool_]
     """By entry: whether a stream has lost its last tuple of the key, and there was no answer since."""
     since: npt.NDArray[np.int64]
@@ -79,16 +89,16 @@ class Adaptive(NamedTuple):
     def of(cls, windows: Windows, seed: int, hash_values: int) -> "Adaptive":
         """A policy for empty windows."""
         streams = len(windows.streams)
-        key_classes, room = len(windows.entries) * streams, _FEW + 2 * streams
+        room = _FEW + 2 * streams
         owners = np.zeros(room, np.int64)
         owners[1 : 2 * streams + 1] = np.arange(2 * streams) // 2
         policy = cls(
             situations=empty_queues(windows, room * _STAGES),
-            keys=empty_queues(windows, key_classes),
+            keys=empty_repeating(windows),
             ahead=np.zeros((room * _STAGES, 3)),
             usual=np.zeros((streams, 2)),
             sums=np.zeros((room, 3)),
-            key_sums=np.zeros((key_classes, 3)),
+            hopes=np.ones(room),
             broken=np.zeros(len(windows.entries), np.bool_),
             since=np.zeros(len(windows.tuples), np.int64),
             patterns=np.zeros((room, 2), np.uint64),
@@ -103,13 +113,12 @@ class Adaptive(NamedTuple):
     def grown(self, before: Windows, windows: Windows) -> "Adaptive":
         """The same with more room."""
         room = len(self.sums) * (2 if self.crowded() else 1)
-        key_classes = len(windows.entries) * len(windows.streams)
         grown = self._replace(
             situations=settled(self.situations, before, windows, room * _STAGES),
-            keys=settled(self.keys, before, windows, key_classes),
+            keys=resettled(self.keys, before, windows),
             ahead=longer(self.ahead, room * _STAGES),
             sums=longer(self.sums, room),
-            key_sums=longer(self.key_sums, key_classes),
+            hopes=longer(self.hopes, room),
             broken=longer(self.broken, len(windows.entries)),
             since=moved(self.since, before.streams, windows.streams),
             patterns=longer(self.patterns, room),
@@ -122,25 +131,24 @@ class Adaptive(NamedTuple):
 
     @property
     def label_count(self) -> int:
-        """One a situation, and before them one a stream for known keys."""
-        return len(self.sums) + self.keys.sizes.size
+        """One a situation, and before them one a stream for keys that repeat."""
+        return len(self.sums) + len(self.usual)
 
     def named(self, label: int) -> tuple[int, str]:
         """A stream, and a pattern, a digit a stream, or what else is known of the tuple."""
-        streams = self.keys.sizes.size
+        streams = len(self.usual)
         situation = label - streams
         if situation < 0:
             return label, "key"
         if situation <= 2 * streams:
             return (situation - 1) // 2, ("answered", "broken")[(situation - 1) % 2]
         bits = int(self.patterns[situation, 0])
-        return int(self.owners[situation]), "".join(str(bits >> stream & 1) for stream in range(streams))
+        return int(self.owners[situation]), f"{bits:0{streams}b}"[::-1]
 
     def classify(self, windows, entry, key, stream, pattern):
-        """The class of the key if it is known, else the first age of a situation, a new one if need be."""
-        of_key = entry * windows.streams.size + stream
-        if entry != NONE and (self.key_sums[of_key, _TUPLES] >= _KNOWN - 1.0 or _is_known(self, windows, entry)):
-            return -of_key
+        """The class of the key if it repeats, else the first age of a situation, a new one if need be."""
+        if entry != NONE and would_repeat(self.keys, entry, stream):
+            return -(entry * windows.streams.size + stream)
         if entry != NONE and self.broken[entry]:
             return (2 * stream + _BROKEN) * _STAGES
         situation = _situation(self, stream, pattern, pattern)
@@ -148,55 +156,55 @@ class Adaptive(NamedTuple):
 
     def worth(self, windows, entry, kind):
         """All its answers a tuple: those that an arrival completes are its own."""
+        streams, sums, situation = windows.streams.size, self.sums, kind // _STAGES
         if kind < 0:
-            return _mean(self.key_sums, -kind, True)
-        return _mean(self.sums, kind // _STAGES, True)
+            return streams * combinations(self.keys, windows, entry, -kind - entry * streams)
+        return (sums[situation, _LATER] + sums[situation, _OWN]) / max(sums[situation, _TUPLES], 1.0)
 
     def evict(self, windows, stream):
         """The first tuple of the class that promises least."""
-        kind, of_key = least(self.situations, windows, stream), least(self.keys, windows, stream)
-        lower = self.keys.classes[of_key]["priority"] < self.situations.classes[kind]["priority"]
+        keys = self.keys.queues
+        kind, of_key = least(self.situations, windows, stream), least(keys, windows, stream)
+        lower = keys.classes[of_key]["priority"] < self.situations.classes[kind]["priority"]
         if kind == NONE or (of_key != NONE and lower):
-            return first(self.keys, windows, stream, of_key)
+            return first(keys, windows, stream, of_key)
         return first(self.situations, windows, stream, kind)
 
     def withdraw(self, windows, stream, number):
         """Out of its class."""
         kind = windows.tuples[at(windows, stream, number)]["kind"]
         if kind < 0:
-            take_out(self.keys, windows, stream, number, -kind)
+            take_out(self.keys.queues, windows, stream, number, -kind)
         else:
             _end(self, windows, stream, number, kind, NONE)
 
     def leave(self, windows, stream, entry):
         """A key is broken when a stream has lost its last tuple of it, and forgotten when all have."""
-        streams = windows.streams.size
+        self.keys.held[entry * windows.streams.size + stream] -= 1
         if windows.entries[entry]["held"] == 0:
             self.broken[entry] = False
-            for of_key in range(entry * streams, (entry + 1) * streams):
-                for column in range(self.key_sums.shape[1]):
-                    self.key_sums[of_key, column] = 0.0
+            forget(self.keys, entry)
+        elif is_repeating(self.keys, entry):
+            judge(self.keys, windows, entry)
         elif windows.heads[entry, stream] == NONE and not self.broken[entry]:
             self.broken[entry] = True
             _break(self, windows, entry)
 
     def admit(self, windows, stream, number, entry, kind):
-        """To the end of its class; the key is better known, and others have come of age."""
+        """To the end of its class; the key may repeat now, and others have come of age."""
         streams, here = windows.streams.size, at(windows, stream, number)
         start = windows.tuples[here]["start"]
         if windows.entries[entry]["held"] == 1:
             self.marks[_KEYS] += 1
             for each in range(entry * streams, (entry + 1) * streams):
-                self.keys.classes[each]["tie"] = self.marks[_KEYS]
+                self.keys.queues.classes[each]["tie"] = self.marks[_KEYS]
         self.marks[_NOW] = max(self.marks[_NOW], start)
-        of_key, known = entry * streams + stream, _is_known(self, windows, entry)
-        _count(self.key_sums, of_key)
-        if not known and self.key_sums[of_key, _TUPLES] >= _KNOWN:
+        if arrived(self.keys, windows, entry, stream):
             for each in range(streams):
                 _know(self, windows, each, entry, entry * streams + each)
         if kind < 0:
-            _judge_key(self, windows, stream, here, of_key)
-            append(self.keys, windows, stream, number, of_key)
+            judge(self.keys, windows, entry)
+            append(self.keys.queues, windows, stream, number, -kind)
             windows.tuples[here]["kind"] = kind
         else:
             _count(self.sums, kind // _STAGES)
@@ -206,14 +214,10 @@ class Adaptive(NamedTuple):
         _age(self, windows, stream)
 
     def credit(self, windows, stream, number, answers, arriving):
-        """Its class and its key have had so many answers more; one that was held is in another situation now."""
+        """Its situation has had so many answers more; one that was held is in another now."""
         here = at(windows, stream, number)
         kind, column = windows.tuples[here]["kind"], _OWN if arriving else _LATER
-        entry = np.int64(windows.tuples[here]["entry"])
-        of_key = entry * windows.streams.size + stream
-        self.broken[entry] = False
-        self.key_sums[of_key, column] += answers
-        _judge_key(self, windows, stream, here, of_key)
+        self.broken[windows.tuples[here]["entry"]] = False
         if kind > 0:
             self.sums[kind // _STAGES, column] += answers
         if kind > 0 and not arriving and windows.tuples[here]["fate"] & GHOST == 0:
@@ -225,20 +229,13 @@ class Adaptive(NamedTuple):
                 _judge(self, windows, stream, here, kind)
 
     def label(self, stream, kind):
-        """The stream if the key was known, else the situation."""
-        return stream if kind < 0 else self.keys.sizes.size + kind // _STAGES
+        """The stream if the key repeats, else the situation."""
+        return stream if kind < 0 else self.usual.shape[0] + kind // _STAGES
 
     def crowded(self):
         """Whether there is no room for the situations that an arrival may lead to, one a stream, but may be."""
         full = self.marks[_SITUATIONS] + self.usual.shape[0] + 1 >= self.sums.shape[0]
         return full and self.sums.shape[0] < _MANY
-
-
-@inner_kernel
-def _mean(sums, kind, with_own):
-    """Answers a tuple."""
-    answers = sums[kind, _LATER] + (sums[kind, _OWN] if with_own else 0.0)
-    return answers / max(sums[kind, _TUPLES], 1.0)
 
 
 @inner_kernel
@@ -260,27 +257,6 @@ def _fade(rows, row):
 def _lifetime(windows, here):
     """How long a tuple may stay."""
     return float(windows.tuples[here]["end"]) - float(windows.tuples[here]["start"]) + 1.0
-
-
-@inner_kernel
-def _judge_key(policy, windows, stream, here, of_key):
-    """Give a key the priority that it has by now; where a stream has had few tuples of it, as it does elsewhere."""
-    streams, sums, answers, tuples = windows.streams.size, policy.key_sums, 0.0, 0.0
-    for each in range(of_key - stream, of_key - stream + streams):
-        answers += sums[each, _LATER]
-        tuples += sums[each, _TUPLES]
-    usual = answers / max(tuples, 1.0)
-    mean = (sums[of_key, _LATER] + _KEY_PRIOR * usual) / (sums[of_key, _TUPLES] + _KEY_PRIOR)
-    prioritise(policy.keys, windows, stream, of_key, mean / _lifetime(windows, here))
-
-
-@inner_kernel
-def _is_known(policy, windows, entry):
-    """Whether a key has come often enough in some stream to be known in all."""
-    streams, known = windows.streams.size, False
-    for of_key in range(entry * streams, (entry + 1) * streams):
-        known |= policy.key_sums[of_key, _TUPLES] >= _KNOWN
-    return known
 
 
 @inner_kernel
@@ -337,13 +313,14 @@ def _move(policy, windows, stream, number, situation):
 def _outlook(policy, windows, stream, here, kind):
     """What is ahead of all tuples that left a class, as far as is known, and how many they are; gains and times.
 
-    They include some that fared as is usual in the stream, and the younger the better.
+    They include some that fared as is hoped for, from what is usual in the stream, and the younger the better.
     """
     lifetime, rest = _lifetime(windows, here), 1.0 - _AGES[kind % _STAGES]
     usual = (policy.usual[stream, _GAIN] + 1.0) / (policy.usual[stream, _TIME] + lifetime)
+    hope = policy.hopes[kind // _STAGES]
     time = _PRIOR * rest * lifetime
     ahead = policy.ahead
-    return ahead[kind, _GAIN] + time * rest * usual, ahead[kind, _TIME] + time, ahead[kind, _EXITS] + _PRIOR
+    return ahead[kind, _GAIN] + time * rest * usual * hope, ahead[kind, _TIME] + time, ahead[kind, _EXITS] + _PRIOR
 
 
 @inner_kernel
@@ -375,9 +352,8 @@ def _know(policy, windows, stream, entry, of_key):
         slot = windows.tuples[at(windows, stream, number)]
         if slot["kind"] > 0:
             if slot["fate"] & GHOST == 0:
-                _judge_key(policy, windows, stream, at(windows, stream, number), of_key)
                 _end(policy, windows, stream, number, np.int64(slot["kind"]), NONE)
-                append(policy.keys, windows, stream, number, of_key)
+                append(policy.keys.queues, windows, stream, number, of_key)
             slot["kind"] = -of_key
         number = np.int64(slot["newer"])
 
@@ -422,6 +398,7 @@ def _situation(policy, stream, before, now):
         policy.patterns[policy.places[place], 0] = before
         policy.patterns[policy.places[place], 1] = now
         policy.owners[policy.places[place]] = stream
+        policy.hopes[policy.places[place]] = (1.0 + 1.0 / ABSENT) ** (ones(now) - 1)
     return np.int64(policy.places[place])
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from skerry.kernels._reference import inlined_kernel, inner_kernel
 from skerry.kernels.hash import hash_of
-from skerry.kernels.shedding.policies.ranks import Ranks, empty_ranks, fill, lowest, move, ranked, wider
+from skerry.kernels.shedding.policies.ranks import Ranks, empty_ranks, fall, fill, lowest, ranked, rise, wider
 from skerry.kernels.shedding.queues import first
 from skerry.kernels.shedding.windows import NONE, Records, Windows, at, longer
 
@@ -51,7 +51,7 @@ class Pattern(NamedTuple):
     classes: Records
     """Class 0 is nobody's."""
     ranks: Ranks
-    places: npt.NDArray[np.int32]
+    places: npt.NDArray[np.uint32]
     """Classes by stream and pattern, or by their hash."""
     used: npt.NDArray[np.int64]
     """How many classes there are."""
@@ -65,7 +65,7 @@ class Pattern(NamedTuple):
         return cls(
             classes=np.zeros(_FEW, _CLASS),
             ranks=empty_ranks(streams, _FEW),
-            places=np.zeros(_index_size(_FEW, streams), np.int32),
+            places=np.zeros(_index_size(_FEW, streams), np.uint32),
             used=np.zeros(1, np.int64),
             counts=np.zeros((hash_values, streams), np.int32),
         )
@@ -79,7 +79,7 @@ class Pattern(NamedTuple):
         grown = policy._replace(
             classes=longer(policy.classes, room),
             ranks=wider(policy.ranks, room),
-            places=np.zeros(_index_size(room, len(windows.streams)), np.int32),
+            places=np.zeros(_index_size(room, len(windows.streams)), np.uint32),
         )
         _index_all(grown.places, grown.classes, grown.used[0], len(windows.streams))
         return grown
@@ -92,7 +92,7 @@ class Pattern(NamedTuple):
     def named(self, label: int) -> tuple[int, str]:
         """A stream and a pattern, a digit a stream."""
         bits, count = int(self.classes[label]["pattern"]), len(self.ranks.sizes)
-        return int(self.classes[label]["owner"]), "".join(str(bits >> stream & 1) for stream in range(count))
+        return int(self.classes[label]["owner"]), f"{bits:0{count}b}"[::-1]
 
     def classify(self, windows, entry, key, stream, pattern):
         """The class of a pattern, a new one if need be."""
@@ -116,7 +116,7 @@ class Pattern(NamedTuple):
     def withdraw(self, windows, stream, number):
         """Out of its class. It is the first there, unless it is a ghost from the start, and then the last."""
         tuples, here = windows.tuples, at(windows, stream, number)
-        group = self.classes[tuples[here]["kind"]]
+        group = self.classes[np.uint32(tuples[here]["kind"])]
         if group["front"] == number:
             group["front"] = tuples[here]["younger"]
         else:
@@ -198,9 +198,12 @@ def _judge(policy, windows, stream, kind):
     """Give a class the priority that it has by now."""
     group = policy.classes[kind]
     priority = group["answers"] / group["tuples"] if group["tie"] != 0 else 0.0
-    if priority != group["priority"]:
+    if priority < group["priority"]:
         group["priority"] = priority
-        move(policy.ranks, policy.classes, stream, kind)
+        fall(policy.ranks, policy.classes, stream, kind)
+    elif priority > group["priority"]:
+        group["priority"] = priority
+        rise(policy.ranks, policy.classes, stream, kind)
 
 
 @inlined_kernel

@@ -36,6 +36,9 @@ class Policy(Protocol):
     def named(self, label: int) -> tuple[int, str]:
         """The stream of a label, and what it is called in a report."""
 
+    def crowded(self) -> bool:
+        """Whether there is no room for another class; numbers may change when room is made."""
+
     def grown(self, before: Windows, windows: Windows) -> "Policy":
         """The same policy with more room, because the windows have more or because it is crowded."""
 

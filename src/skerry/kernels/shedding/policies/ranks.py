@@ -12,7 +12,7 @@ import numpy.typing as npt
 from skerry.kernels._reference import inlined_kernel, inner_kernel
 from skerry.kernels.bits import lowest_bit
 
-__all__ = ["Ranks", "empty_ranks", "fill", "lowest", "move", "ranked", "wider"]
+__all__ = ["Ranks", "empty_ranks", "fall", "fill", "lowest", "ranked", "rise", "wider"]
 
 _BITS = 64
 
@@ -75,12 +75,18 @@ def lowest(ranks, stream):
 
 
 @inlined_kernel
-def move(ranks, classes, stream, kind):
-    """Let a class whose priority has changed pass those that it must."""
+def fall(ranks, classes, stream, kind):
+    """Let a class whose priority is lower now pass those that it must."""
     rank = np.int64(classes[kind]["rank"])
     while rank > 0 and _is_less(classes, kind, ranks.order[stream, rank - 1]):
         _swap(ranks, classes, stream, rank - 1)
         rank -= 1
+
+
+@inner_kernel
+def rise(ranks, classes, stream, kind):
+    """The same for one whose priority is higher now."""
+    rank = np.int64(classes[kind]["rank"])
     while rank + 1 < ranks.sizes[stream] and _is_less(classes, ranks.order[stream, rank + 1], kind):
         _swap(ranks, classes, stream, rank)
         rank += 1
