@@ -10,6 +10,7 @@ from sqlalchemy import (
     Connection,
     Integer,
     MetaData,
+    Select,
     String,
     Subquery,
     Table,
@@ -125,6 +126,11 @@ class QueryCounters:
         chosen = (self._counters.c.kind == kind) & (self._counters.c.id == bindparam("gone"))
         if ids:
             self._connection.execute(delete(self._counters).where(chosen), [{"gone": id_} for id_ in ids])
+
+    def forget_all_but(self, kind: str, ids: Select[tuple[str]]) -> None:
+        """Strike the counters of all queries of a kind but some."""
+        chosen = (self._counters.c.kind == kind) & self._counters.c.id.not_in(ids)
+        self._connection.execute(delete(self._counters).where(chosen))
 
     def _with_shares(self) -> Subquery:
         """All counters, each with what all of its kind and stream have cost."""

@@ -115,6 +115,10 @@ class Subscriptions:
             rows = [{**asdict(subscription), "removed": 1} for subscription in found.values()]
             self._connection.execute(insert(self._log), rows)
 
+    def forget_gone(self) -> None:
+        """Strike the counters of those that are no more."""
+        self._counters.forget_all_but(SUBSCRIPTION, select(self._there.c.id))
+
     def find(self, ids: Sequence[str]) -> list[Subscription]:
         """Those of these names that there are."""
         return [

@@ -10,13 +10,11 @@ import time
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from skerry.catalog import Catalog, Source
-from skerry.catalog.counters import SUBSCRIPTION
 from skerry.errors import CatalogError
 from skerry.index.index import Int32s, Int64s, Matches, QueryIndex
 from skerry.model.batch import as_batch, empty, pack, unpack
@@ -91,13 +89,6 @@ def added(counts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     return as_batch(sums.rename_columns(_COUNTS.names))
 
 
-def _there(catalog: Catalog, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without the subscriptions that were removed while their last answers were under way."""
-    asked = [row["id"] for row in rows if row["kind"] == SUBSCRIPTION]
-    known = {subscription.id for subscription in catalog.subscriptions.find(asked)}
-    return [row for row in rows if row["kind"] != SUBSCRIPTION or row["id"] in known]
-
-
 class Counters:
     """A run's counts on their way into a catalogue: in a folder first, which a run that goes on finds again."""
 
@@ -136,7 +127,9 @@ class Counters:
                 since = catalog.counters.counted(self._run)
                 new = [unpack(place.read_bytes()) for number, place in places.items() if number > since]
                 if new:
-                    catalog.counters.add(self._run, max(places), _there(catalog, added(new).to_pylist()))
+                    catalog.counters.add(self._run, max(places), added(new).to_pylist())
+                    # Their last answers were under way when they were removed. By now nobody else can write.
+                    catalog.subscriptions.forget_gone()
         except CatalogError:  # somebody else is writing: the files wait for the next time
             return False
         return True
