@@ -178,10 +178,10 @@ def on_spark(streams_count: int, rows: int, parts: int) -> dict[str, float]:
     """Skerry and Structured Streaming by hand over the same files, each in a process of its own."""
     found: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
-        streams, sensors = complete(rows)[:streams_count], gathered(each=3_000)
+        streams, sensors = complete(rows)[:streams_count], gathered(each=9_000)
         expected = joined(list(steps(streams, _STEP_ROWS)), "snjoin")
         write_parts(streams, Path(folder) / "complete", parts)
-        write_parts([sensors], Path(folder) / "gather", 20)
+        write_parts([sensors], Path(folder) / "gather", 60)
         for batch_rows in (50_000, 1_000_000):
             found |= _contest(Path(folder) / "complete", "complete", batch_rows, expected)
         return found | _contest(Path(folder) / "gather", "gather", 1_000_000, gather(list(steps([sensors], 1_000_000))))

@@ -165,7 +165,8 @@ class Database:
 
     def _registered(self, pipeline: Pipeline, folder: Path) -> RegistryPlace:
         """A place for versions of the registry, with the first in it."""
-        place = RegistryPlace(folder, pipeline.own_sources, self.catalog.url)
+        streams = tuple(source for source in pipeline.own_sources if not source.is_table)
+        place = RegistryPlace(folder, streams, self.catalog.url)
         version = self.catalog.subscriptions.version
         place.begin(self.catalog.subscriptions.all(), version)
         return place

@@ -204,6 +204,13 @@ def test_lag_is_how_long_readings_had_waited_when_a_step_began():
     assert live_position(Replay([live], 100), lane, [1, 4])["lag"] == 4
 
 
+def test_live_source_that_has_not_begun_does_not_lag():
+    live, table = connector("a", [[[1], [9]]], live=True), connector("t", [[[0, 5]]])
+    [lane] = live.lanes()
+    positions = [live_position(Replay([table, live], 100), lane, comes) for comes in ([0], [0, 1], [0, 1, 2])]
+    assert [position["lag"] for position in positions] == [0, 0, 8]
+
+
 def test_view_that_may_not_lag_takes_less_in_until_it_has_caught_up():
     live = connector("a", [[[moment] for moment in range(20)]], live=True)
     [lane] = live.lanes()

@@ -157,8 +157,9 @@ class Replay:
         return self._waited(until, dict.fromkeys(until, come))
 
     def _waited(self, since: Mapping[str, Micros], until: Mapping[str, Micros]) -> Micros:
-        """In how much time the readings of live sources came that lie between two moments of each."""
-        live = [name for name, connector in self._connectors.items() if connector.live and name in since]
+        """In how much time the readings of live sources came that lie between two moments of each, if it had begun."""
+        begun = [name for name, moment in since.items() if moment > START_OF_TIME]
+        live = [name for name in begun if self._connectors[name].live]
         spans = [(until[name] - since[name]) / min(lane.speed for lane in self._lanes[name]) for name in live]
         return Micros(round(max([0.0, *spans])))
 
