@@ -113,7 +113,7 @@ def contest(report: Report, name: str, work: Workload, *, quick: bool) -> None:
         few = quick and work.lows.shape[0] > 10_000 and not who.startswith("SJ-Batch")
         some = points[:, :_FEW_POINTS] if few else points
         match(points[:, :10])
-        seconds, count = timed(lambda match=match, some=some: match(some), 1)
+        seconds, count = timed(lambda match=match, some=some: match(some), 3)
         _check(who, count, index.match(some).rows.size)
         report.tell(f"{name}: {who}", seconds * POINTS / some.shape[1])
     if not quick:
