@@ -26,9 +26,9 @@ CREATE SOURCE traffic (sensor VARCHAR, ts TIMESTAMP, segment INT, speed DOUBLE,
   WATERMARK FOR ts AS ts - INTERVAL '1' SECOND)
 WITH (connector='sim', kind='traffic', sensors='2000', seed='1', rate='{rate}');
 CREATE MATERIALIZED VIEW alike {options} AS
-SELECT a.sensor AS one, b.sensor AS other, a.ts, b.ts AS later FROM SLIDING(traffic, ts, INTERVAL '10' SECOND) AS a
-JOIN SLIDING(traffic, ts, INTERVAL '10' SECOND) AS b
-ON a.segment = b.segment AND floor(a.speed * 20) = floor(b.speed * 20) WHERE a.sensor <> b.sensor;
+SELECT a.sensor AS one, b.sensor AS other, a.ts, b.ts AS later FROM SLIDING(traffic, ts, INTERVAL '1' MINUTE) AS a
+JOIN SLIDING(traffic, ts, INTERVAL '1' MINUTE) AS b
+ON a.segment = b.segment AND floor(a.speed) = floor(b.speed) WHERE a.sensor <> b.sensor;
 """
 _SHED = "WITH (on_overload='shed', shed_policy='pattern', memory_rows='20000', max_lag='4s', loss_to='lost')"
 
