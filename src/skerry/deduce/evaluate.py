@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from skerry.deduce.program import in_units
 from skerry.deduce.values import Row, calculate, compare, key
 from skerry.model.term import Arithmetic, Call, Compound, Constant, Duration, Term, Terms, Value, Variable
 
@@ -32,7 +33,7 @@ class Evaluator:
             case Constant(constant):
                 return constant
             case Duration(microseconds):
-                return microseconds * self._unit // 1_000_000
+                return in_units(microseconds, self._unit)
             case Arithmetic(operator, left, right):
                 first, second = self.value(left, binding), self.value(right, binding)
                 return None if first is None or second is None else calculate(operator, first, second)

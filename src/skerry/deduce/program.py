@@ -40,10 +40,21 @@ __all__ = [
     "Subgoal",
     "Type",
     "fresh",
+    "in_units",
 ]
 
 MICROSECONDS = MICROS["SECOND"]
 """How many units of time a second has where times are timestamps; where they are bare numbers, it has one."""
+
+
+def in_units(microseconds: int, unit: int) -> int:
+    """A length of time where a second has so many units.
+
+    >>> in_units(1_500_000, MICROSECONDS), in_units(1_500_000, 1)
+    (1500000, 1)
+    """
+    return microseconds * unit // MICROSECONDS
+
 
 AGGREGATES = ("count", "count_distinct", "sum", "min", "max", "avg", "var", "collect")
 

@@ -12,7 +12,7 @@ from skerry.deduce.engine.cells import Int64s, Kind, kind_of
 from skerry.deduce.engine.plan import Plan
 from skerry.deduce.engine.relation import KEPT
 from skerry.deduce.engine.steps import Absent, Assign, Compare, Key, Match, Present, Same
-from skerry.deduce.program import Type
+from skerry.deduce.program import Type, in_units
 from skerry.kernels.rules.sums import SIGNS
 from skerry.kernels.rules.walk import EQUAL, GREATER, LESS, Step
 from skerry.model.term import Arithmetic, Constant, Duration, Term, Variable
@@ -136,7 +136,7 @@ class _Writing:
             case Variable(name):
                 return self._names[name], self._plan.known[name]
             case Duration(microseconds):
-                return self._register(microseconds * self._unit // 1_000_000), Type.INT
+                return self._register(in_units(microseconds, self._unit)), Type.INT
             case Constant(bool() as value):
                 return self._register(int(value)), Type.BOOL
             case Constant(int() as value):

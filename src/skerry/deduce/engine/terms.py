@@ -8,7 +8,7 @@ from skerry.deduce.engine.calculation import calculated
 from skerry.deduce.engine.cells import Bools, Int64s, Kind, Vector, both, distinct, kind_of
 from skerry.deduce.engine.frames import Frame, Setting
 from skerry.deduce.evaluate import Evaluator, matched
-from skerry.deduce.program import Type
+from skerry.deduce.program import Type, in_units
 from skerry.deduce.values import Row
 from skerry.model.term import Arithmetic, Call, Constant, Duration, Term, Terms, Value, Variable, variables
 
@@ -54,7 +54,7 @@ class Evaluation:
             case Constant(value):
                 return self._repeated(value, frame.count)
             case Duration(microseconds):
-                return self._repeated(microseconds * self._setting.unit // 1_000_000, frame.count)
+                return self._repeated(in_units(microseconds, self._setting.unit), frame.count)
             case Arithmetic(operator, left, right):
                 first, second = self.vector(left, frame, types), self.vector(right, frame, types)
                 found = calculated(self._cells, operator, first, second)

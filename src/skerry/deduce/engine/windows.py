@@ -7,7 +7,7 @@ import numpy as np
 
 from skerry.deduce.engine.cells import Int64s
 from skerry.deduce.engine.relation import NEW, Relation
-from skerry.deduce.program import Predicate
+from skerry.deduce.program import Predicate, in_units
 
 __all__ = ["Window"]
 
@@ -23,7 +23,7 @@ class Window:
 
     def __init__(self, relation: Relation, predicate: Predicate, unit: int) -> None:
         self._relation, self._time, self._rows = relation, predicate.time, predicate.window_rows
-        self._span = None if predicate.window_us is None else predicate.window_us * unit // 1_000_000
+        self._span = None if predicate.window_us is None else in_units(predicate.window_us, unit)
         self._runs: list[tuple[int, int, Int64s, Int64s]] = []
         self._arrivals: deque[tuple[Int64s, Int64s]] = deque()
         self._count = 0

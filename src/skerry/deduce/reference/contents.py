@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from skerry.deduce.program import Predicate
+from skerry.deduce.program import Predicate, in_units
 from skerry.deduce.values import Row, coerced, row_key
 from skerry.deduce.writing import write_value
 from skerry.errors import InputError
@@ -52,7 +52,7 @@ class Contents:
         if now is None or predicate.time is None or predicate.window_us is None:
             return False
         start = row[predicate.time]
-        return isinstance(start, int) and now - start > predicate.window_us * self._unit // 1_000_000
+        return isinstance(start, int) and now - start > in_units(predicate.window_us, self._unit)
 
     def _entering(self, predicate: str, row: Row) -> Row:
         columns = self._predicates[predicate].columns

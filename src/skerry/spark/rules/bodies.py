@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame, types
 from pyspark.sql import functions as F
 
 from skerry.deduce.order import Bind, Check, Match, Step, order, variables_of
-from skerry.deduce.program import Atom, Comparison, Rule
+from skerry.deduce.program import Atom, Comparison, Rule, in_units
 from skerry.model.term import Arithmetic, Constant, Duration, Term, Variable
 
 __all__ = ["Body", "bindings"]
@@ -137,7 +137,7 @@ def term_column(term: Term, frame: DataFrame, unit: int) -> tuple[Column, types.
     if isinstance(term, Variable):
         return F.col(name_of(term)), frame.schema[name_of(term)].dataType
     if isinstance(term, Duration):
-        return F.lit(term.microseconds * unit // 1_000_000).cast("long"), types.LongType()
+        return F.lit(in_units(term.microseconds, unit)).cast("long"), types.LongType()
     if isinstance(term, Constant):
         kind = {int: types.LongType(), float: types.DoubleType(), str: types.StringType(), bool: types.BooleanType()}
         found = kind[type(term.value)]
