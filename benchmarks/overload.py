@@ -62,6 +62,8 @@ def overloaded(report: Report, rate: int, seconds: float, *, shed: bool) -> None
     report.tell("the longest lag", outcome.lag_us / 1e6)
     report.tell("memory at the most", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10, "MiB")
     report.tell("answers", sink.answers, "answers")
+    for view, reason in outcome.failures.items():
+        print(f"  {view} stopped: {reason}", flush=True)
     for name, count in outcome.figures.get("alike", {}).items():
         report.tell(f"arrivals on either side: {name}", count, "tuples")
 
