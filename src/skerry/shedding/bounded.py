@@ -186,8 +186,11 @@ class BoundedJoin:
     def _read_books(self) -> None:
         """Take what the kernels noted into the ledger, and begin new pages."""
         marks, streams = self._books.marks, len(self._windows.streams)
-        for span, *counts in self._books.pages[: marks[PAGES]].tolist():
-            shed = {self._policy.named(label): count for label, count in enumerate(counts[streams:]) if count}
+        pages = self._books.pages[: marks[PAGES]]
+        labels = np.flatnonzero(pages[:, 1 + streams :].any(axis=0)).tolist()
+        names = {streams + label: self._policy.named(label) for label in labels}
+        for span, *counts in pages.tolist():
+            shed = {name: counts[place] for place, name in names.items() if counts[place]}
             self._ledger.arrived(span, counts[:streams], shed)
         logged = self._books.log_spans[: marks[LOGGED]].tolist()
         for (span, sampled, key), sums in zip(logged, self._books.log_sums, strict=False):

@@ -109,6 +109,8 @@ _LINE = 64
 _GROWTH_BITS = 2
 _PARTITIONS = 2
 """How many there are for each entry."""
+_FEW = 2**15
+"""Up to so many entries, room for more costs less than to look for those that hold nothing."""
 
 
 class Windows(NamedTuple):
@@ -198,9 +200,9 @@ def _aligned(size: int, dtype: np.dtype) -> npt.NDArray:
 
 
 def _with_room_for_entries(windows: Windows) -> Windows:
-    """Entries that hold nothing are free; if they are few, there are twice as many entries."""
+    """Entries that hold nothing are free; if those are few, or if all are, there are twice as many."""
     entries, size = windows.entries, len(windows.entries)
-    if np.count_nonzero(entries["held"] == 0) < size // 4:
+    if size < _FEW or np.count_nonzero(entries["held"] == 0) < size // 2:
         larger = _aligned(2 * size, _ENTRY)
         larger[:size] = entries
         partitions, heads = np.zeros(2 * _PARTITIONS * size, np.uint32), longer(windows.heads, 2 * size)
