@@ -107,10 +107,6 @@ class BoundedJoin:
         """The rows that a window holds, in order."""
         return np.sort(rows_held(self._windows, stream), kind="stable")
 
-    def held(self, stream: int) -> int:
-        """How many tuples a window holds."""
-        return int(self._windows.streams[stream]["held"])
-
     def balance(self) -> Balance:
         """What became of all tuples so far."""
         return Balance(*(self._windows.streams[name].copy() for name in ("received", "shed", "expired", "held")))

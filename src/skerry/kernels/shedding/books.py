@@ -28,6 +28,7 @@ __all__ = [
     "note_answers",
     "note_worth",
     "open_page",
+    "sample_ahead",
     "sample_hashes",
     "tally",
 ]
@@ -36,7 +37,7 @@ Int64s = npt.NDArray[np.int64]
 Float64s = npt.NDArray[np.float64]
 
 WIDTH, FROM, PAGE, PAGES, LOGGED, COMMON, LIMIT, REFUSING = range(8)
-_PAGE_COUNT = 8
+_PAGE_COUNT = 32
 _LOG_ROWS = 1024
 _REMEMBERED = 256
 _AHEAD = 32
@@ -70,6 +71,8 @@ class Books(NamedTuple):
     """How many were judged, by stream."""
     found: npt.NDArray[np.uint32]
     """Room for the entries of the next few tuples."""
+    sampled: npt.NDArray[np.bool_]
+    """And for whether their keys belong to the sample."""
 
 
 def empty_books(stream_count: int, labels: int, width: int, sample: float) -> Books:
@@ -83,6 +86,7 @@ def empty_books(stream_count: int, labels: int, width: int, sample: float) -> Bo
         recent=np.zeros((stream_count, _REMEMBERED), np.float64),
         judged=np.zeros(stream_count, np.int64),
         found=np.zeros(_AHEAD, np.uint32),
+        sampled=np.zeros(_AHEAD, np.bool_),
     )
 
 
@@ -108,6 +112,14 @@ def _fraction(hashed, salt):
 def is_sampled(books, hashed):
     """Whether a key with this hash belongs to the sample."""
     return _fraction(hashed, _SAMPLE) < books.marks[LIMIT]
+
+
+@inlined_kernel
+def sample_ahead(books, keys, place):
+    """Tell which of the next few tuples belong to the sample."""
+    first = np.uint64(place)
+    for ahead in range(np.uint64(min(books.sampled.size, keys.size - place))):
+        books.sampled[ahead] = is_sampled(books, hash_of(keys[first + ahead]))
 
 
 @inner_kernel

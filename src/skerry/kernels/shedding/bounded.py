@@ -28,6 +28,7 @@ from skerry.kernels.shedding.books import (
     note_answers,
     note_worth,
     open_page,
+    sample_ahead,
     tally,
 )
 from skerry.kernels.shedding.policies.policy import (
@@ -49,12 +50,11 @@ from skerry.kernels.shedding.windows import (
     SAMPLED,
     Windows,
     at,
-    enter,
     existing,
-    find,
     first_arrival,
     insert,
-    lacks_room,
+    lacks_entries,
+    lacks_slots,
     look_ahead,
     next_number,
     remove,
@@ -109,19 +109,18 @@ def _sweep(windows, policy, watermark):
 def _join(windows, policy, books, tuples, place, output, counting):
     known, filled, counted, answers, reason = place, 0, 0.0, 0.0, DONE
     while reason == DONE and place < tuples.keys.size:
-        if place == known:
+        if place == known and lacks_entries(windows, books.found.size):
+            reason = WINDOWS
+        elif place == known:
             known = look_ahead(windows, tuples.keys, place, books.found)
+            sample_ahead(books, tuples.keys, place)
         here = np.uint64(place)
-        if tuples.starts[here] <= tuples.ends[here]:
-            stream, key = np.int64(np.uint32(tuples.streams[here])), tuples.keys[here]
-            hashed = hash_of(key)
-            entry = np.int64(books.found[np.uint64(place - known + books.found.size)])
-            entry = entry if entry != NONE else find(windows, key, hashed)
+        if reason == DONE and tuples.starts[here] <= tuples.ends[here]:
+            stream = np.int64(np.uint32(tuples.streams[here]))
             reason = _reason(windows, policy, books, stream, tuples.starts[here])
             if reason == DONE:
-                answers, reason = _arrive(
-                    windows, policy, books, tuples, here, stream, entry, hashed, output, filled, counting
-                )
+                ahead = np.uint64(place - known + books.found.size)
+                answers, reason = _arrive(windows, policy, books, tuples, here, stream, ahead, output, filled, counting)
         if reason == DONE:
             counted += answers
             filled += 0 if counting else int(answers)
@@ -131,18 +130,18 @@ def _join(windows, policy, books, tuples, place, output, counting):
 
 
 @inlined_kernel
-def _arrive(windows, policy, books, tuples, place, stream, entry, hashed, output, filled, counting):
+def _arrive(windows, policy, books, tuples, place, stream, ahead, output, filled, counting):
     """Take one tuple in, unless it is refused; give its answers."""
     key, start, answers, reason = tuples.keys[place], tuples.starts[place], 0.0, DONE
-    fate = SAMPLED if is_sampled(books, hashed) else 0
+    entry, fate = np.int64(books.found[ahead]), 0
+    if books.sampled[ahead]:  # unless the sample has become smaller meanwhile
+        fate = SAMPLED if is_sampled(books, hash_of(key)) else 0
     judging, value = books.marks[REFUSING] != 0 or windows.streams[stream]["received"] % _JUDGED == 0, 0.0
     if judging:
         value = _worth(windows, policy, entry, key, stream, start)
         fate |= GHOST if books.marks[REFUSING] != 0 and is_refused(books, stream, key, value) else 0
     if fate != GHOST:
-        answers, reason = _take(
-            windows, policy, books, tuples, place, stream, entry, hashed, fate, output, filled, counting
-        )
+        answers, reason = _take(windows, policy, books, tuples, place, stream, entry, fate, output, filled, counting)
     else:
         _refuse(windows, policy, books, stream, entry, key, start)
     if reason == DONE:
@@ -163,11 +162,10 @@ def _refuse(windows, policy, books, stream, entry, key, start):
 
 
 @inlined_kernel
-def _take(windows, policy, books, tuples, place, stream, entry, hashed, fate, output, filled, counting):
+def _take(windows, policy, books, tuples, place, stream, entry, fate, output, filled, counting):
     """Put a tuple into its window, and join it; if there is no room for the answers, only room is made for it."""
     key, start = tuples.keys[place], tuples.starts[place]
     _make_room(windows, policy, books, stream, start)
-    entry = entry if entry != NONE else enter(windows, key, hashed)
     number = next_number(windows, stream)
     slot = windows.tuples[at(windows, stream, number)]
     slot["start"], slot["end"], slot["row"], slot["fate"] = start, tuples.ends[place], tuples.rows[place], fate
@@ -187,7 +185,7 @@ def _take(windows, policy, books, tuples, place, stream, entry, hashed, fate, ou
 @inlined_kernel
 def _reason(windows, policy, books, stream, start):
     """Why a tuple cannot be taken in now, if so."""
-    if lacks_room(windows, stream):
+    if lacks_slots(windows, stream):
         return WINDOWS
     if crowded(policy):
         return POLICY

@@ -37,12 +37,11 @@ __all__ = [
     "at",
     "completed",
     "empty_windows",
-    "enter",
     "existing",
-    "find",
     "first_arrival",
     "insert",
-    "lacks_room",
+    "lacks_entries",
+    "lacks_slots",
     "longer",
     "look_ahead",
     "moved",
@@ -103,14 +102,14 @@ _STREAM = np.dtype(
         ("expired", np.int64),
     ]
 )
-_FREE, _USED = range(2)
+_FREE, _USED, _FREED = range(3)
 _SMALLEST = 256
 _LINE = 64
 _GROWTH_BITS = 2
 _PARTITIONS = 2
 """How many there are for each entry."""
 _FEW = 2**15
-"""Up to so many entries, room for more costs less than to look for those that hold nothing."""
+"""As long as there are fewer entries, and not many more than tuples, room is cheaper than to enter keys again."""
 
 
 class Windows(NamedTuple):
@@ -126,7 +125,7 @@ class Windows(NamedTuple):
     """A cache line each."""
     streams: Records
     room: Int64s
-    """An entry that is free, and how many have ever been used."""
+    """An entry that is free, how many have ever been used, and how many of those are free again."""
     chosen: Int64s
     """Room for the tuples of one product, stream by stream, after where those of each stream begin."""
 
@@ -142,7 +141,7 @@ def empty_windows(budgets: Int64s) -> Windows:
         heads=np.zeros((_SMALLEST, budgets.size), np.uint32),
         tuples=_aligned(_SMALLEST * budgets.size, _TUPLE),
         streams=streams,
-        room=np.zeros(2, np.int64),
+        room=np.zeros(3, np.int64),
         chosen=np.empty(0, np.int64),
     )
     return _with_scratch(windows)
@@ -202,7 +201,8 @@ def _aligned(size: int, dtype: np.dtype) -> npt.NDArray:
 def _with_room_for_entries(windows: Windows) -> Windows:
     """Entries that hold nothing are free; if those are few, or if all are, there are twice as many."""
     entries, size = windows.entries, len(windows.entries)
-    if size < _FEW or np.count_nonzero(entries["held"] == 0) < size // 2:
+    few = size < min(_FEW, 2 * len(windows.tuples))
+    if few or np.count_nonzero(entries["held"] == 0) < size // 2:
         larger = _aligned(2 * size, _ENTRY)
         larger[:size] = entries
         partitions, heads = np.zeros(2 * _PARTITIONS * size, np.uint32), longer(windows.heads, 2 * size)
@@ -222,6 +222,7 @@ def longer(rows: npt.NDArray, size: int) -> npt.NDArray:
 @inner_kernel
 def _rechain(partitions, entries, room):
     """Chain entries anew; they stay where they are, for tuples point to them."""
+    room[_FREE], room[_FREED] = NONE, 0
     for entry in range(1, 1 + room[_USED]):
         if entries[entry]["held"] != 0:
             partition = _partition(partitions, hash_of(entries[entry]["key"]))
@@ -230,6 +231,7 @@ def _rechain(partitions, entries, room):
         else:
             entries[entry]["chained"] = room[_FREE]
             room[_FREE] = entry
+            room[_FREED] += 1
 
 
 @inlined_kernel
@@ -244,47 +246,35 @@ def _partition(partitions, hashed):
 
 
 @inlined_kernel
-def find(windows, key, hashed):
-    """The entry of a key with this hash, if there is one."""
-    return _find_from(windows, np.int64(windows.partitions[_partition(windows.partitions, hashed)]), key)
-
-
-@inlined_kernel
-def _find_from(windows, entry, key):
-    entries = windows.entries
-    while entry != NONE and entries[entry]["key"] != key:
-        entry = np.int64(entries[entry]["chained"])
-    return entry
-
-
-@inlined_kernel
 def look_ahead(windows, keys, place, found):
-    """Find the entries of the next few tuples together: memory answers many questions in the time of one."""
+    """Find the entries of the next few tuples together: memory answers many questions in the time of one.
+
+    A key that has none gets one.
+    """
     partitions, first = windows.partitions, np.uint64(place)
     count = np.uint64(min(found.size, keys.size - place))
     for ahead in range(count):
         found[ahead] = _partition(partitions, hash_of(keys[first + ahead]))
         prefetch(partitions, np.int64(found[ahead]))
     for ahead in range(count):
-        found[ahead] = partitions[found[ahead]]
-        prefetch(windows.entries, np.int64(found[ahead]))
+        prefetch(windows.entries, np.int64(partitions[found[ahead]]))
     for ahead in range(count):
-        entry = _find_from(windows, np.int64(found[ahead]), keys[first + ahead])
-        prefetch(windows.heads, entry)
-        found[ahead] = entry
+        found[ahead] = _find_or_enter(windows, keys[first + ahead], found[ahead])
+        prefetch(windows.heads, np.int64(found[ahead]))
     return place + found.size
 
 
 @inlined_kernel
-def lacks_room(windows, stream):
-    """Whether a tuple of the stream, with a new key, cannot be taken in."""
-    slots = windows.streams[stream]
-    full = (slots["free"] == NONE) & (slots["used"] + 1 == slots["size"])
-    return full | ((windows.room[_FREE] == NONE) & (windows.room[_USED] + 1 == windows.entries.size))
+def _find_or_enter(windows, key, partition):
+    entries = windows.entries
+    entry = np.int64(windows.partitions[partition])
+    while entry != NONE and entries[entry]["key"] != key:
+        entry = np.int64(entries[entry]["chained"])
+    return entry if entry != NONE else _enter(windows, key, partition)
 
 
 @inlined_kernel
-def enter(windows, key, hashed):
+def _enter(windows, key, partition):
     """A new entry, at the head of its partition; the next one that is free is fetched meanwhile."""
     partitions, entries, room = windows.partitions, windows.entries, windows.room
     entry = np.int64(np.uint32(room[_FREE]))
@@ -294,9 +284,8 @@ def enter(windows, key, hashed):
     else:
         following = np.int64(entries[entry]["chained"])
         room[_FREE] = following
+        room[_FREED] -= 1
         prefetch(entries, following)
-        prefetch(windows.heads, following)
-    partition = _partition(partitions, hashed)
     entries[entry]["key"] = key
     entries[entry]["held"] = 0
     entries[entry]["present"] = 0
@@ -304,6 +293,19 @@ def enter(windows, key, hashed):
     entries[entry]["chained"] = partitions[partition]
     partitions[partition] = entry
     return entry
+
+
+@inlined_kernel
+def lacks_entries(windows, count):
+    """Whether there is no room for so many new keys."""
+    return windows.room[_FREED] + windows.entries.size - 1 - windows.room[_USED] < count
+
+
+@inlined_kernel
+def lacks_slots(windows, stream):
+    """Whether another tuple of the stream cannot be taken in."""
+    slots = windows.streams[stream]
+    return (slots["free"] == NONE) & (slots["used"] + 1 == slots["size"])
 
 
 @inlined_kernel
@@ -378,11 +380,11 @@ def _link(windows, base, entry, stream, newer, older):
     if newer == NONE:
         group, bit = windows.entries[entry], np.uint64(1) << np.uint64(stream)
         windows.heads[entry, stream] = older
-        group["present"] = group["present"] | bit if older != NONE else group["present"] & ~bit
+        present, until = group["present"] | bit if older != NONE else group["present"] & ~bit, group["until"]
         if older != NONE:
-            group["until"] = min(group["until"], windows.tuples[base + np.uint64(older)]["end"])
-        elif group["present"] == 0:
-            group["until"] = LONGEST_SPAN
+            until = min(until, windows.tuples[base + np.uint64(older)]["end"])
+        group["present"] = present
+        group["until"] = until if present != 0 else LONGEST_SPAN
     else:
         windows.tuples[base + np.uint64(newer)]["older"] = older
     windows.tuples[base + np.uint64(older)]["newer"] = newer

@@ -76,7 +76,7 @@ class SheddingJoin(MultiJoin):
 
     def _forget(self) -> None:
         super()._forget()
-        if any(store.count > _SLACK * self._table.held(stream) for stream, store in enumerate(self._stores)):
+        if sum(store.count for store in self._stores) > _SLACK * self._technique.live_count:
             self._let_go()
 
     def _let_go(self) -> None:
@@ -106,4 +106,4 @@ class _Bounded(Technique):
     @property
     def live_count(self) -> int:
         """How many tuples it holds."""
-        return sum(self._table.held(stream) for stream in range(self.stream_count))
+        return int(self._table.balance().kept.sum())

@@ -28,8 +28,8 @@ _CLASS = np.dtype(
         ("pattern", np.uint64),
         ("answers", np.float64),
         ("tuples", np.float64),
-        ("priority", np.float64),
-        ("tie", np.int64),  # the least first among equals
+        ("enough", np.float64),  # with fewer tuples it is above the class below
+        ("tie", np.int64),  # the least first among equals; 0 for the full pattern
         ("unused", np.int64),  # a class is a cache line
     ]
 )
@@ -135,7 +135,8 @@ class Pattern(NamedTuple):
             self.counts[_hash_value(self.counts, windows.entries[entry]["key"]), stream] += 1
         group, tuples, here = self.classes[kind], windows.tuples, at(windows, stream, number)
         group["tuples"] += 1.0
-        _judge(self, windows, stream, kind)
+        if group["tuples"] >= group["enough"]:
+            fall(self.ranks, self.classes, stream, kind)
         tuples[here]["younger"] = NONE
         tuples[here]["elder"] = group["back"]
         if group["front"] == NONE:
@@ -149,7 +150,7 @@ class Pattern(NamedTuple):
         """Its class has had so many answers more."""
         kind = windows.tuples[at(windows, stream, number)]["kind"]
         self.classes[kind]["answers"] += answers
-        _judge(self, windows, stream, kind)
+        rise(self.ranks, self.classes, stream, kind)
 
     def label(self, stream, kind):
         """The class."""
@@ -184,26 +185,13 @@ def _forgetful(policy: Pattern, windows: Windows) -> Pattern:
 
 @inner_kernel
 def _begin(policy, windows, stream, pattern, kind):
-    """A class that has not been seen comes behind all others of its stream, until it is judged."""
+    """A class that has not been seen comes behind all others of its stream, until it has a tuple."""
     group = policy.classes[kind]
-    group["pattern"], group["owner"], group["priority"] = pattern, stream, np.inf
+    group["pattern"], group["owner"] = pattern, stream
     group["tie"] = 0 if _is_full(windows, pattern) else kind
     group["rank"] = policy.ranks.sizes[stream]
     policy.ranks.order[stream, group["rank"]] = kind
     policy.ranks.sizes[stream] += 1
-
-
-@inlined_kernel
-def _judge(policy, windows, stream, kind):
-    """Give a class the priority that it has by now."""
-    group = policy.classes[kind]
-    priority = group["answers"] / group["tuples"] if group["tie"] != 0 else 0.0
-    if priority < group["priority"]:
-        group["priority"] = priority
-        fall(policy.ranks, policy.classes, stream, kind)
-    elif priority > group["priority"]:
-        group["priority"] = priority
-        rise(policy.ranks, policy.classes, stream, kind)
 
 
 @inlined_kernel

@@ -1,7 +1,8 @@
 """Classes of tuples in order of priority, a row a stream, and which of them have tuples, a bit each.
 
 A priority changes a little at a time, so a class hardly ever passes another; and the lowest class that has tuples is
-the lowest bit of a word.
+the lowest bit of a word. As tuples come the priority of a class, its answers a tuple, falls; how many may come before
+it can have fallen to that of the class below is known ahead.
 """
 
 from typing import NamedTuple
@@ -15,6 +16,8 @@ from skerry.kernels.bits import lowest_bit
 __all__ = ["Ranks", "empty_ranks", "fall", "fill", "lowest", "ranked", "rise", "wider"]
 
 _BITS = 64
+_SURELY = 1.0 - 1e-9
+"""What share of the tuples at which two priorities meet is too few in spite of rounding."""
 
 
 class Ranks(NamedTuple):
@@ -49,9 +52,9 @@ def ranked(classes: npt.NDArray[np.void], count: int, streams: int) -> Ranks:
     ranks = empty_ranks(streams, len(classes))
     for stream in range(streams):
         mine = 1 + np.flatnonzero(classes["owner"][1:count] == stream)
-        mine = mine[np.lexsort((classes["tie"][mine], classes["priority"][mine]))]
+        mine = mine[np.lexsort((classes["tie"][mine], [_priority(group) for group in classes[mine]]))]
         ranks.order[stream, : mine.size], ranks.sizes[stream] = mine, mine.size
-        classes["rank"][mine] = np.arange(mine.size)
+        classes["rank"][mine], classes["enough"][mine] = np.arange(mine.size), 0.0
         for rank in np.flatnonzero(classes["front"][mine]).tolist():
             ranks.filled[stream, rank // _BITS] |= np.uint64(1) << np.uint64(rank % _BITS)
     return ranks
@@ -74,36 +77,51 @@ def lowest(ranks, stream):
     return np.int64(ranks.order[stream, _BITS * word + lowest_bit(bits)]) if bits != 0 else np.int64(0)
 
 
-@inlined_kernel
+@inner_kernel
 def fall(ranks, classes, stream, kind):
-    """Let a class whose priority is lower now pass those that it must."""
+    """Let a class whose priority is lower now pass those that it must, and say when to look again."""
     rank = np.int64(classes[kind]["rank"])
     while rank > 0 and _is_less(classes, kind, ranks.order[stream, rank - 1]):
         _swap(ranks, classes, stream, rank - 1)
         rank -= 1
+    answers, below = classes[kind]["answers"], 0.0
+    if rank > 0:
+        below = _priority(classes[ranks.order[stream, rank - 1]])
+    classes[kind]["enough"] = answers / below * _SURELY if answers > 0.0 and below > 0.0 else np.inf
 
 
 @inner_kernel
 def rise(ranks, classes, stream, kind):
-    """The same for one whose priority is higher now."""
+    """Let a class whose priority is higher now pass those that it must; the one above is nearer to it now."""
     rank = np.int64(classes[kind]["rank"])
     while rank + 1 < ranks.sizes[stream] and _is_less(classes, ranks.order[stream, rank + 1], kind):
         _swap(ranks, classes, stream, rank)
         rank += 1
+    if rank + 1 < ranks.sizes[stream]:
+        classes[ranks.order[stream, rank + 1]]["enough"] = 0.0
+
+
+@inlined_kernel
+def _priority(group):
+    """Answers a tuple; none for the full pattern, and more than any for a class that has not been seen."""
+    if group["tie"] == 0:
+        return 0.0
+    return group["answers"] / group["tuples"] if group["tuples"] > 0.0 else np.inf
 
 
 @inlined_kernel
 def _is_less(classes, one, other):
-    here, there = classes[one], classes[other]
-    equal = here["priority"] == there["priority"]
-    return (here["priority"] < there["priority"]) | (equal & (here["tie"] < there["tie"]))
+    here, there = _priority(classes[one]), _priority(classes[other])
+    return (here < there) | ((here == there) & (classes[one]["tie"] < classes[other]["tie"]))
 
 
 @inner_kernel
 def _swap(ranks, classes, stream, rank):
-    """Let the classes of a rank and of the next change places."""
+    """Let the classes of a rank and of the next change places; there is another below them now, and below the next."""
     lower, upper = ranks.order[stream, rank], ranks.order[stream, rank + 1]
     ranks.order[stream, rank], ranks.order[stream, rank + 1] = upper, lower
     classes[upper]["rank"], classes[lower]["rank"] = rank, rank + 1
     fill(ranks, stream, rank, classes[upper]["front"] != 0)
     fill(ranks, stream, rank + 1, classes[lower]["front"] != 0)
+    for changed in range(rank, min(rank + 3, ranks.sizes[stream])):
+        classes[ranks.order[stream, changed]]["enough"] = 0.0
