@@ -116,7 +116,6 @@ def first(queues, windows, stream, kind):
     """
     tuples, base, number = windows.tuples, at(windows, stream, NONE), np.int64(queues.classes[kind]["front"])
     second = tuples[base + np.uint64(tuples[base + np.uint64(number)]["younger"])]
-    prefetch(windows.heads, np.int64(second["entry"]))
     prefetch(windows.entries, np.int64(second["entry"]))
     prefetch(tuples, base + np.uint64(second["younger"]))
     return number

@@ -135,10 +135,11 @@ def empty_windows(budgets: Int64s) -> Windows:
     streams = np.zeros(budgets.size, _STREAM)
     streams["newest_start"], streams["budget"] = FIRST_MOMENT, budgets
     streams["base"], streams["size"] = np.arange(budgets.size) * _SMALLEST, _SMALLEST
+    entries, heads = _entries(_SMALLEST, budgets.size)
     windows = Windows(
         partitions=np.zeros(_PARTITIONS * _SMALLEST, np.uint32),
-        entries=_aligned(_SMALLEST, _ENTRY),
-        heads=np.zeros((_SMALLEST, budgets.size), np.uint32),
+        entries=entries,
+        heads=heads,
         tuples=_aligned(_SMALLEST * budgets.size, _TUPLE),
         streams=streams,
         room=np.zeros(3, np.int64),
@@ -154,9 +155,9 @@ def stripped(windows: Windows) -> Windows:
 
 def completed(windows: Windows) -> Windows:
     """What was stripped, with what follows from the rest."""
-    entries, tuples = _aligned(len(windows.entries), _ENTRY), _aligned(len(windows.tuples), _TUPLE)
-    entries[:], tuples[:] = windows.entries, windows.tuples
-    return _with_scratch(windows._replace(entries=entries, tuples=tuples))
+    (entries, heads), tuples = _entries(*windows.heads.shape), _aligned(len(windows.tuples), _TUPLE)
+    entries[:], heads[:], tuples[:] = windows.entries, windows.heads, windows.tuples
+    return _with_scratch(windows._replace(entries=entries, heads=heads, tuples=tuples))
 
 
 def _with_scratch(windows: Windows) -> Windows:
@@ -191,6 +192,16 @@ def moved(rows: npt.NDArray, streams: Records, larger: Records) -> npt.NDArray:
     return found
 
 
+def _entries(size: int, streams: int) -> tuple[Records, npt.NDArray[np.uint32]]:
+    """Entries and heads, those of a key side by side in as few cache lines as will do."""
+    width = -(-(_ENTRY.itemsize + 4 * streams) // _LINE) * _LINE
+    room = _aligned(size * width, np.dtype(np.uint8))
+    return (
+        np.ndarray((size,), _ENTRY, room, 0, (width,)),
+        np.ndarray((size, streams), np.uint32, room, _ENTRY.itemsize, (width, 4)),
+    )
+
+
 def _aligned(size: int, dtype: np.dtype) -> npt.NDArray:
     """Zeros that begin where a cache line does."""
     room = np.zeros(size * dtype.itemsize + _LINE, np.uint8)
@@ -203,9 +214,9 @@ def _with_room_for_entries(windows: Windows) -> Windows:
     entries, size = windows.entries, len(windows.entries)
     few = size < min(_FEW, 2 * len(windows.tuples))
     if few or np.count_nonzero(entries["held"] == 0) < size // 2:
-        larger = _aligned(2 * size, _ENTRY)
-        larger[:size] = entries
-        partitions, heads = np.zeros(2 * _PARTITIONS * size, np.uint32), longer(windows.heads, 2 * size)
+        larger, heads = _entries(2 * size, len(windows.streams))
+        larger[:size], heads[:size] = entries, windows.heads
+        partitions = np.zeros(2 * _PARTITIONS * size, np.uint32)
         windows = windows._replace(partitions=partitions, entries=larger, heads=heads)
     windows.partitions[:] = NONE
     _rechain(windows.partitions, windows.entries, windows.room)
@@ -260,7 +271,6 @@ def look_ahead(windows, keys, place, found):
         prefetch(windows.entries, np.int64(partitions[found[ahead]]))
     for ahead in range(count):
         found[ahead] = _find_or_enter(windows, keys[first + ahead], found[ahead])
-        prefetch(windows.heads, np.int64(found[ahead]))
     return place + found.size
 
 
@@ -414,7 +424,6 @@ def first_arrival(windows, stream):
     slot = tuples[base + np.uint64(number)]
     prefetch(tuples, base + np.uint64(slot["later"]))
     prefetch(windows.entries, np.int64(slot["entry"]))
-    prefetch(windows.heads, np.int64(slot["entry"]))
     return number
 
 
