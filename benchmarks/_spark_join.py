@@ -14,14 +14,13 @@ import pyarrow.dataset as ds
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from _workloads import WINDOW_US
+from _workloads import WINDOW_US, complete_view, sources
 from skerry.database import Settings, connect
 from skerry.sinks.files import FileSink
 from skerry.spark.runtime import SparkRun
 from skerry.spark.session import session
 
 _MASTER = "local[2]"
-_COLUMNS = "ts TIMESTAMP, sensor BIGINT, val BIGINT, WATERMARK FOR ts AS ts"
 _SCHEMA = "ts TIMESTAMP_NTZ, sensor LONG, val LONG"
 _SPAN = "INTERVAL 60 SECONDS"
 
@@ -32,13 +31,9 @@ Measured = tuple[float, int]
 def skerry(folder: Path, what: str, batch_rows: int) -> Measured:
     """Through Skerry's pipeline."""
     names = _names(folder)
-    sources = [
-        f"CREATE SOURCE {name} ({_COLUMNS}) WITH (connector='file', path='{folder}/{name}/*.parquet');"
-        for name in names
-    ]
-    view = _joined_view(names) if what == "complete" else _gathered_view(names[0])
+    view = complete_view(names) if what == "complete" else _gathered_view(names[0])
     database = connect()
-    database.execute("\n".join([*sources, f"CREATE MATERIALIZED VIEW answer AS {view}"]))
+    database.execute(f"{sources(names, folder)} CREATE MATERIALIZED VIEW answer AS {view}")
     pipeline = database.pipeline(database.plans(), Settings(master=_MASTER, step_rows=batch_rows))
     with tempfile.TemporaryDirectory() as out:
         run = SparkRun(pipeline, FileSink(Path(out), "parquet"), master=_MASTER)
@@ -69,14 +64,6 @@ def _pairs(answers: ds.Dataset) -> int:
     """How many members there are beside the readings that the answers are about."""
     lengths = [pc.list_value_length(batch.column("members")) for batch in answers.to_batches(columns=["members"])]
     return sum(pc.sum(each).as_py() or 0 for each in lengths) - answers.count_rows()
-
-
-def _joined_view(names: list[str]) -> str:
-    windows = [f"SLIDING({name}, ts, INTERVAL '60' SECOND) AS {name}" for name in names]
-    joins = " ".join(
-        f"JOIN {window} ON {name}.val = s0.val" for name, window in zip(names[1:], windows[1:], strict=True)
-    )
-    return f"SELECT s0.val, {', '.join(f'{name}.ts AS t_{name}' for name in names)} FROM {windows[0]} {joins}"
 
 
 def _gathered_view(name: str) -> str:

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 TIMESTAMP = pa.timestamp("us")
 START_MS = 1_700_000_000_000
 WINDOW_US = 60_000_000
+COLUMNS = "ts TIMESTAMP, sensor BIGINT, val BIGINT, WATERMARK FOR ts AS ts"
 STREAMS = 5
 ANSWERS = {3: 52_648, 5: 8_285}
 """Of the complete join (W1) with 200,000 readings a stream."""
@@ -71,3 +72,18 @@ def write_parts(streams: Sequence[pa.RecordBatch], folder: Path, parts: int) -> 
         for part in range(parts):
             rows = stream.slice(cuts[part], cuts[part + 1] - cuts[part])
             pq.write_table(pa.Table.from_batches([rows]), place / f"{part:04d}.parquet")
+
+
+def sources(names: Sequence[str], folder: Path) -> str:
+    """SQL for streams that were written there, each in a folder of its name."""
+    options = [f"WITH (connector='file', path='{folder}/{name}/*.parquet');" for name in names]
+    return "\n".join(f"CREATE SOURCE {name} ({COLUMNS}) {where}" for name, where in zip(names, options, strict=True))
+
+
+def complete_view(names: Sequence[str]) -> str:
+    """The complete join of some streams, in SQL."""
+    windows = [f"SLIDING({name}, ts, INTERVAL '60' SECOND) AS {name}" for name in names]
+    joins = " ".join(
+        f"JOIN {window} ON {name}.val = s0.val" for name, window in zip(names[1:], windows[1:], strict=True)
+    )
+    return f"SELECT s0.val, {', '.join(f'{name}.ts AS t_{name}' for name in names)} FROM {windows[0]} {joins}"

@@ -1,8 +1,8 @@
 """What shedding costs: the join within a budget against the same join without one, and how that grows.
 
-W1 in steps of 10,000, by kernels alone and by operators; then each policy with more memory, and with more keys, at
-the same number of tuples, beside the join without a budget, which reaches as far into memory. All times are those of
-this process, in turns, the best of several.
+W1 in steps of 10,000: kernels alone, operators, and views over Parquet files in this process. Then each policy with
+more memory, and with more keys, at the same number of tuples, beside the join without a budget, which reaches as far
+into memory. All times are those of this process, in turns, the best of several.
 
     python benchmarks/shedding.py
     python benchmarks/shedding.py --only growth --json shedding.json
@@ -10,6 +10,7 @@ this process, in turns, the best of several.
 
 import argparse
 import json
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -17,8 +18,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from overload import Counting
 
-from _workloads import WINDOW_US, complete, steps
+from _workloads import WINDOW_US, complete, complete_view, sources, steps, write_parts
+from skerry.database import Settings, connect
 from skerry.kernels.joins.snjoin import OccurrenceTable, Tuples
 from skerry.model.time import END_OF_TIME
 from skerry.operators.joins.join import MultiJoin
@@ -88,6 +91,13 @@ def operator(found: Steps, make: Callable[[list[Side]], MultiJoin]) -> None:
     join.advance(END_OF_TIME)
 
 
+def view(folder: Path, stream_count: int, options: str) -> None:
+    """A view, from files to answers."""
+    database, names = connect(), [f"s{stream}" for stream in range(stream_count)]
+    database.execute(f"{sources(names, folder)} CREATE MATERIALIZED VIEW answer {options} AS {complete_view(names)}")
+    database.run(Counting(), Settings("fjord", step_rows=_STEP_ROWS))
+
+
 def in_turns(cases: Mapping[str, Callable[[], object]], rows: int, repeats: int = _REPEATS) -> dict[str, float]:
     """The best of several times, in nanoseconds of this process a tuple."""
     best = dict.fromkeys(cases, float("inf"))
@@ -104,22 +114,36 @@ def in_turns(cases: Mapping[str, Callable[[], object]], rows: int, repeats: int 
 def against_unbounded() -> dict[str, float]:
     """Rates within a budget as a share of the rate without one."""
     found: dict[str, float] = {}
-    for m in (3, 5):
-        streams = complete()[:m]
-        rows = sum(stream.num_rows for stream in streams)
-        kernels, operators = cut(tuples_of(streams)), list(steps(streams, _STEP_ROWS))
-        for budget in (3_000, 1_000_000):
-            cases: dict[str, Callable[[], object]] = {"without": partial(unbounded, kernels, m)}
-            wide: dict[str, Callable[[], object]] = {"without": partial(operator, operators, MultiJoin)}
-            for policy in POLICIES:
-                cases[policy] = partial(bounded, kernels, m, budget, policy)
-                wide[policy] = partial(operator, operators, partial(SheddingJoin, memory_rows=budget, policy=policy))
-            for level, times in (("kernel", in_turns(cases, rows)), ("operator", in_turns(wide, rows))):
-                for policy in POLICIES:
-                    name = f"m = {m}, budget {budget}, {level}: {policy}"
-                    found[name] = times["without"] / times[policy]
-                    print(f"  {name}: {found[name]:.2f} of the rate without ({times[policy]:.0f} ns)", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        write_parts(complete(), Path(folder), 1)
+        for m in (3, 5):
+            streams = complete()[:m]
+            kernels, operators = cut(tuples_of(streams)), list(steps(streams, _STEP_ROWS))
+            for budget in (3_000, 1_000_000):
+                levels = {
+                    "kernel": (partial(unbounded, kernels, m), partial(bounded, kernels, m, budget)),
+                    "operator": (
+                        partial(operator, operators, MultiJoin),
+                        partial(_bounded_operator, operators, budget),
+                    ),
+                    "view": (partial(view, Path(folder), m, ""), partial(_bounded_view, Path(folder), m, budget)),
+                }
+                for level, (without, within) in levels.items():
+                    cases = {"without": without, **{policy: partial(within, policy) for policy in POLICIES}}
+                    times = in_turns(cases, sum(stream.num_rows for stream in streams))
+                    for policy in POLICIES:
+                        name = f"m = {m}, budget {budget}, {level}: {policy}"
+                        found[name] = times["without"] / times[policy]
+                        print(f"  {name}: {found[name]:.2f} of the rate without ({times[policy]:.0f} ns)", flush=True)
     return found
+
+
+def _bounded_operator(found: Steps, budget: int, policy: str) -> None:
+    operator(found, partial(SheddingJoin, memory_rows=budget, policy=policy))
+
+
+def _bounded_view(folder: Path, stream_count: int, budget: int, policy: str) -> None:
+    view(folder, stream_count, f"WITH (on_overload='shed', shed_policy='{policy}', memory_rows='{budget}')")
 
 
 def growth(large: bool) -> dict[str, float]:
