@@ -14,10 +14,12 @@ from skerry.fjord.queue import Queue, Rows, Tick
 from skerry.fjord.registry import Registry
 from skerry.fjord.scheduler import Module, RoundRobin
 from skerry.fjord.versions import registry_at
+from skerry.kernels.warmth import warm
 from skerry.model.batch import join
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.plan.stages import Stages
 from skerry.proxies.gate import Gate, Tally, watermark
+from skerry.shedding.warmth import warm_shedding
 from skerry.sinks.sink import Sink
 from skerry.sources.pace import lagging
 from skerry.sources.source import Split
@@ -123,6 +125,7 @@ class FjordRun:
 
     def steps(self, stopped: Callable[[], bool] = never) -> Iterator[tuple[Outcome, dict[str, pa.RecordBatch]]]:
         """Work step by step; give what each came to, and its rows by output."""
+        self._warm()
         replay = self._pipeline.replay()
         position = replay.start()
         while not position["done"] and not stopped():
@@ -148,6 +151,14 @@ class FjordRun:
             figures = {flow.view.name: grown for flow in self._flows if (grown := flow.grown())}
             told = replace(outcome, answers=counts, failures=failures, figures=figures)
             yield told.then(Outcome(figures=lagging(following["blameless"]))), answers
+
+    def _warm(self) -> None:
+        """Compile the kernels of views that may not lag before the clock of a live source starts."""
+        found = [view.shedding for view in self._pipeline.views if view.shedding]
+        policies = {shedding.policy for shedding in found if shedding.max_lag_us is not None}
+        warm(["snjoin"] if policies else [])
+        for policy in sorted(policies):
+            warm_shedding(policy)
 
     def _contents(self) -> dict[str, pa.RecordBatch]:
         return {name: self._tables.rows(name) for name in self._versions}

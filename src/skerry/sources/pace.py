@@ -5,48 +5,75 @@ one for what is done whatever is taken in (reading, above all), and one in propo
 
     load = reading + joining * share
 
-Both are told from the loads of recent steps, as soon as their shares have differed. To take in less helps with the
-second part alone, so no more is refused than that part calls for.
+To take in less helps with the second part alone, so no more is refused than that part calls for. The first is told
+from the loads of recent steps, as soon as their shares have differed; until then all is held to be the view's, which
+the next step confirms or not. What is left of the last step's load is the second: it grows as windows fill.
 """
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from skerry.model.time import Micros
+from skerry.model.time import MICROS, Micros
 
-__all__ = ["Pace", "lagging", "next_pace", "noted"]
+__all__ = ["A_STEP", "Pace", "lagging", "next_pace", "noted"]
 
 _LEAST = 0.01
 _GROWTH = 1.25
-_REMEMBERED = 0.95
+"""By how much the share grows or shrinks at the most with a step as long as it may be, while the lag is bearable; with
+a shorter one by less, for windows take their time to fill."""
+_STEADY = 1.2
+"""A load that may be that of steps which follow on each other and are short: each has what came during the last."""
+_REMEMBERED = 0.9
 """How much of what was learned counts after another step."""
 _SPREAD = 0.005
 """How much shares must have varied, by the square of their mean, for the two parts to be told apart."""
+A_STEP = 0.125
+"""What a step is to take at the most, as a part of the lag that is allowed. Half of the lag may have passed when a step
+is planned that still takes all in, and that may take twice as long as expected; and the next one takes its time too."""
+_EVIDENCE = 0.125
+"""What was refused must have come in so much time, as a part of the lag that is allowed, to tell what reading takes:
+what a short step takes may be there whatever is in it."""
+_CONVICTION = 0.1
+"""As what part of that it is enough to go on blaming reading."""
+_UNKNOWN = 1e9
+"""More than any load."""
 _LITTLE = 0.05
 """A part of the load that is not worth refusing anything for."""
 
 
 class Pace(NamedTuple):
-    """The share that a view takes in, and sums over recent steps: how many, shares, their squares, loads, products."""
+    """The share that a view takes in, and sums over recent steps: how long, shares, their squares, loads, products."""
 
     share: float = 1.0
-    steps: float = 0.0
+    spans: float = 0.0
     shares: float = 0.0
     squares: float = 0.0
     loads: float = 0.0
     products: float = 0.0
     blameless: bool = False
     """Whether readings wait longer than they should, and the view is not, or not alone, why."""
+    load: float = 0.0
+    """That of the last step, 0 as long as there was none."""
+    least: float = _UNKNOWN
+    """The smallest of late: reading is no more than that."""
+    refused: float = 0.0
+    """In how many seconds what was refused of late had come."""
+    span: float = 0.0
+    """In how many seconds the last step's readings came."""
 
 
-def noted(pace: Pace, load: float) -> Pace:
-    """What is known after a step at this pace had a load."""
+def noted(pace: Pace, load: float, span: float = 1.0) -> Pace:
+    """What is known after a step at this pace had a load; the longer its span, the more that tells."""
     return pace._replace(
-        steps=_REMEMBERED * pace.steps + 1.0,
-        shares=_REMEMBERED * pace.shares + pace.share,
-        squares=_REMEMBERED * pace.squares + pace.share**2,
-        loads=_REMEMBERED * pace.loads + load,
-        products=_REMEMBERED * pace.products + pace.share * load,
+        spans=_REMEMBERED * pace.spans + span,
+        shares=_REMEMBERED * pace.shares + span * pace.share,
+        squares=_REMEMBERED * pace.squares + span * pace.share**2,
+        loads=_REMEMBERED * pace.loads + span * load,
+        products=_REMEMBERED * pace.products + span * pace.share * load,
+        load=load,
+        least=min(load, pace.least / _REMEMBERED),
+        refused=_REMEMBERED * pace.refused + span * (1.0 - pace.share),
+        span=span,
     )
 
 
@@ -54,21 +81,28 @@ def next_pace(pace: Pace, lag_us: Micros, most_us: Micros) -> Pace:
     """The pace of the next step, from that of the step before and how long readings have waited by now.
 
     Half of the lag that is allowed is aimed at: the time that a step takes is added to it. Above that the share
-    shrinks in proportion, but not below what helps; below, it grows again by and by until nothing is refused, or as
-    far as readings will not pile up again. As long as that is not known, the share is halved at the most.
+    shrinks in proportion, at once as far as the load calls for, but not below what helps; below, it grows again by and
+    by until nothing is refused, or as far as readings will not pile up again.
 
-    >>> next_pace(Pace(1.0), lag_us=Micros(8_000_000), most_us=Micros(4_000_000)).share
-    0.5
-    >>> next_pace(Pace(0.5), lag_us=Micros(1_000_000), most_us=Micros(4_000_000)).share
+    >>> next_pace(noted(Pace(1.0), load=5.0), lag_us=Micros(3_000_000), most_us=Micros(4_000_000)).share
+    0.1
+    >>> next_pace(noted(Pace(0.5), load=0.2), lag_us=Micros(1_000_000), most_us=Micros(4_000_000)).share
     0.625
     """
-    parts = _parts(pace)
-    if 2 * lag_us <= most_us:
-        bearable = _bearable(*parts) if parts else 1.0
-        return pace._replace(share=min(pace.share * _GROWTH, max(pace.share, bearable)), blameless=False)
-    enough = _enough(*parts) if parts else pace.share / 2
-    share = max(_LEAST, enough, pace.share * most_us / (2 * lag_us))
-    return pace._replace(share=min(1.0, share), blameless=parts is not None and (parts[0] >= 1.0 or enough >= 1.0))
+    reading, joining = _parts(pace) if _is_known(pace, most_us) else (0.0, 0.0)
+    lately = max(0.0, pace.load - reading) / pace.share
+    growth = _GROWTH ** min(1.0, pace.span * MICROS["SECOND"] / (A_STEP * most_us))
+    most = min(1.0, pace.share * growth)
+    if 2 * (lag_us + _more(pace.load) * most_us) <= most_us:
+        least = pace.share / growth if pace.share < 1.0 else 1.0
+        at_ease = lag_us <= A_STEP * most_us and pace.load <= _STEADY
+        bearable = 1.0 if at_ease else _bearable(reading, lately, lag_us / most_us)
+        return pace._replace(share=min(most, max(least, bearable)), blameless=False)
+    enough = _enough(reading, max(joining, lately)) if pace.load else pace.share / 2
+    if reading < 1.0:
+        in_proportion = 0.0 if pace.load >= 1.0 else pace.share * most_us / (2 * lag_us)
+        enough = min(most, max(enough, in_proportion))
+    return pace._replace(share=max(_LEAST, enough), blameless=reading >= 1.0 or enough >= 1.0)
 
 
 def lagging(blameless: Iterable[str]) -> dict[str, dict[str, int]]:
@@ -80,25 +114,41 @@ def lagging(blameless: Iterable[str]) -> dict[str, dict[str, int]]:
     return {view: {"lagged_elsewhere": 1} for view in blameless}
 
 
-def _parts(pace: Pace) -> tuple[float, float] | None:
-    """The load of reading, and that of joining all there is; None if they cannot be told apart."""
-    if not pace.steps:
-        return None
-    share, load = pace.shares / pace.steps, pace.loads / pace.steps
-    spread = pace.squares / pace.steps - share * share
+def _more(load: float) -> float:
+    """By how much the lag will have grown after another step with such a load, as a part of the lag that is allowed.
+
+    >>> _more(load=0.8), _more(load=5.0)
+    (0.0, 0.1)
+    """
+    return A_STEP * (1.0 - 1.0 / load) if load > 1.0 else 0.0
+
+
+def _is_known(pace: Pace, most_us: Micros) -> bool:
+    """Whether enough was refused to tell what reading takes."""
+    needed = _EVIDENCE * (_CONVICTION if pace.blameless else 1.0)
+    return pace.refused * MICROS["SECOND"] >= needed * most_us
+
+
+def _parts(pace: Pace) -> tuple[float, float]:
+    """The load of reading, and that of joining all there is: a line through loads by shares, if these have differed.
+
+    The line is of some steps, and reading may be overrated where joining has grown since, but is no more than a load.
+    """
+    share, load = pace.shares / pace.spans, pace.loads / pace.spans
+    spread = pace.squares / pace.spans - share * share
     if spread < _SPREAD * share * share:
-        return None
-    joining = max(0.0, (pace.products / pace.steps - share * load) / spread)
-    return max(0.0, load - joining * share), joining
+        return 0.0, 0.0
+    joining = max(0.0, (pace.products / pace.spans - share * load) / spread)
+    return min(pace.least, max(0.0, load - joining * share)), joining
 
 
-def _bearable(reading: float, joining: float) -> float:
-    """The share at which readings do not pile up; all, if it is not for the join that they do.
+def _bearable(reading: float, joining: float, behind: float = 0.0) -> float:
+    """The share at which readings do not pile up, or become fewer if they have; all, if it is not for the join.
 
     >>> _bearable(reading=0.5, joining=2.5), _bearable(reading=0.5, joining=0.1), _bearable(reading=1.5, joining=2.0)
     (0.2, 1.0, 1.0)
     """
-    return (1.0 - reading) / joining if reading < 1.0 < reading + joining else 1.0
+    return (1.0 - behind) * (1.0 - reading) / joining if reading < 1.0 < reading + joining else 1.0
 
 
 def _enough(reading: float, joining: float) -> float:

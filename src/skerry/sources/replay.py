@@ -15,17 +15,18 @@ from heapq import heapify, heappop, heapreplace
 from typing import Any
 
 from skerry.model.time import END_OF_TIME, MICROS, START_OF_TIME, Micros
-from skerry.sources.pace import Pace, next_pace, noted
+from skerry.sources.pace import A_STEP, Pace, next_pace, noted
 from skerry.sources.source import Connector, Lane, Split
+from skerry.sources.stride import FEW, Stride, next_stride
 
 __all__ = ["Position", "Replay"]
 
 Position = dict[str, Any]
 """``{"step": n, "done": bool, "until": {source: moment}, "lanes": {source: lanes}, "lag": micros, "span": micros,
-"shares": {view: share}, "blameless": [view], "paces": {view: pace}, "version": n}``, the lanes of a source as
-``{"passed": k, "open": {lane index: [unit, cut]}}``. The lag is how long readings had waited when the step began, the
-span in how much time those of the step came; the shares say how much of it is taken in, and the paces how that was
-settled (``sources.pace``). The version is that of the registry."""
+"shares": {view: share}, "blameless": [view], "paces": {view: pace}, "stride": stride, "version": n}``, the lanes of a
+source as ``{"passed": k, "open": {lane index: [unit, cut]}}``. The lag is how long readings had waited when the step
+began, the span in how much time those of the step came; the shares say how much of it is taken in, the paces how that
+was settled (``sources.pace``), and the stride how long the step could be. The version is that of the registry."""
 
 
 class _Cursor:
@@ -56,7 +57,8 @@ class _Cursor:
 class Replay:
     """Plan steps of about ``step_rows`` readings over a set of connectors.
 
-    ``most_lags`` names the views that would rather miss readings than lag by more. ``next_version`` gives the version
+    ``most_lags`` names the views that would rather miss readings than lag by more; where there are any, steps over live
+    sources are shorter if they would take too long (``sources.stride``). ``next_version`` gives the version
     of the registry that a step sees, from that of the step before; the first is that of 0. ``clock`` tells the time in
     seconds: a step takes from when it is planned until the next one is asked for.
     """
@@ -75,22 +77,24 @@ class Replay:
         self._step_rows = step_rows
         self._resumed = False
         self._clock = clock
-        self._planned: tuple[int, float] | None = None
-        self._load: tuple[int, float] | None = None
+        self._planned: tuple[int, int, float] | None = None
+        self._took: tuple[int, int, float] | None = None
 
     def start(self) -> Position:
         """The position before the first reading."""
         lanes = {name: {"passed": 0, "open": {}} for name in self._lanes}
         start = {"step": 0, "done": False, "until": {}, "lanes": lanes, "lag": 0, "span": 0, "version": 0}
-        return {**start, **_told(dict.fromkeys(self._most_lags, Pace()))}
+        return {**start, **_told(dict.fromkeys(self._most_lags, Pace())), "stride": list(self._first_stride())}
 
     def next(self, position: Position) -> Position:
         """The position one step on, or the same one if there is nothing new."""
-        paces = self._paces(position)
+        self._look_back(position["step"])
+        stride = self._stride(position)
+        paces = self._paces(position, stride.overhead)
         cursors = {name: self._cursors(name, position["lanes"][name]) for name in self._lanes}
         everyone = [cursor for lanes in cursors.values() for cursor in lanes]
         self._resume(everyone)
-        moment, come = self._horizon(everyone), self._come()
+        (moment, rows), come = self._horizon(everyone, min(stride.rows, self._step_rows)), self._come()
         alone = len([cursor for cursor in everyone if not cursor.spent]) == 1
         until = {name: min(moment, come) if self._connectors[name].live else moment for name in cursors}
         for name, found in cursors.items():
@@ -101,7 +105,7 @@ class Replay:
         if lanes == position["lanes"] and done == position["done"]:
             return position
         lag = self._lag(position["until"], come)
-        self._planned = position["step"] + 1, self._clock()
+        self._planned = position["step"] + 1, rows, self._clock()
         return {
             "step": position["step"] + 1,
             "done": done,
@@ -109,6 +113,7 @@ class Replay:
             "lanes": lanes,
             "lag": lag,
             **_told({view: next_pace(paces[view], lag, most_us) for view, most_us in self._most_lags.items()}),
+            "stride": list(stride),
             "version": self._next_version(position["version"]),
             "span": self._waited(position["until"], until),
         }
@@ -141,16 +146,43 @@ class Replay:
         ends = [lane.last(lane.count() - 1) if lane.count() else START_OF_TIME for lane in live]
         return min(ends, default=END_OF_TIME)
 
-    def _paces(self, position: Position) -> dict[str, Pace]:
-        """The paces of a step, with what its load tells once it has been worked on; that of the first tells little."""
-        step, paces = position["step"], {view: Pace(*position["paces"][view]) for view in self._most_lags}
-        if self._planned and self._planned[0] == step and step > 1 and position["span"]:
-            took = self._clock() - self._planned[1]
-            self._load = step, took * MICROS["SECOND"] / position["span"]
+    def _look_back(self, step: int) -> None:
+        """Note how many readings the step before had and how long it took, if it was planned here."""
+        if self._planned and self._planned[0] == step:
+            self._took = step, self._planned[1], self._clock() - self._planned[2]
         self._planned = None
-        if self._load is None or self._load[0] != step:
+
+    def _paces(self, position: Position, overhead: float) -> dict[str, Pace]:
+        """The paces of a step, with what its load tells once it has been worked on; that of the first tells little.
+
+        What any step takes counts as if this one had been as long as it may: a longer step has it once.
+        """
+        step, span = position["step"], position["span"]
+        paces = {view: Pace(*position["paces"][view]) for view in self._most_lags}
+        if self._took is None or self._took[0] != step or step == 1 or not span:
             return paces
-        return {view: noted(pace, self._load[1]) for view, pace in paces.items()}
+        seconds = span / MICROS["SECOND"]
+        load = max(0.0, self._took[2] - overhead) / seconds + overhead / max(seconds, self._goal(), 2 * overhead)
+        return {view: noted(pace, load, seconds) for view, pace in paces.items()}
+
+    def _first_stride(self) -> Stride:
+        """A first step that may not take long is a short one: how long is not known."""
+        return Stride(min(FEW, self._step_rows) if self._hurries() else self._step_rows)
+
+    def _hurries(self) -> bool:
+        return bool(self._most_lags) and self._any_live()
+
+    def _stride(self, position: Position) -> Stride:
+        """How long the next step may be."""
+        stride = Stride(*position.get("stride", self._first_stride()))
+        if self._took is None or self._took[0] != position["step"] or not self._hurries():
+            return stride
+        _, rows, took = self._took
+        return next_stride(stride, rows, took, self._goal())
+
+    def _goal(self) -> float:
+        """How many seconds a step is to take."""
+        return A_STEP * min(self._most_lags.values(), default=END_OF_TIME) / MICROS["SECOND"]
 
     def _lag(self, until: Mapping[str, Micros], come: Micros) -> Micros:
         """How long readings of live sources have been there that the steps before have not read."""
@@ -184,23 +216,23 @@ class Replay:
         }
         return {"passed": passed, "open": opened}
 
-    def _horizon(self, cursors: Sequence[_Cursor]) -> Micros:
-        """How far to go: unit by unit in order of their ends, until enough readings are in."""
+    def _horizon(self, cursors: Sequence[_Cursor], most_rows: float) -> tuple[Micros, int]:
+        """How far to go: unit by unit in order of their ends, until enough readings are in; and how many these are."""
         ahead = [(cursor.end(), place, cursor.unit) for place, cursor in enumerate(cursors) if not cursor.spent]
         heapify(ahead)
         moment, rows = START_OF_TIME, 0
         while ahead:
             end, place, unit = ahead[0]
             lane = cursors[place].lane
+            if rows + lane.weight(unit) > most_rows and moment > START_OF_TIME:
+                return moment, rows
             rows += lane.weight(unit)
-            if rows > self._step_rows and moment > START_OF_TIME:
-                return moment
             moment = Micros(max(moment, end))
             if unit + 1 < lane.count():
                 heapreplace(ahead, (lane.last(unit + 1), place, unit + 1))
             else:
                 heappop(ahead)
-        return END_OF_TIME if not self._any_live() else moment
+        return (END_OF_TIME if not self._any_live() else moment), rows
 
 
 def _told(paces: Mapping[str, Pace]) -> Position:

@@ -43,6 +43,7 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, routing: Parcel[Routing], tasks: int, *, finish: bool) -> None:
         self._routing, self._tasks, self._finish = routing, tasks, finish
         self._planner: Replay | None = None
+        self._begun = False
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_planner": None}
@@ -57,6 +58,8 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return ReadAllAvailable()
 
     def latestOffset(self, start: Position, limit: ReadLimit) -> Position:
+        if self._starts_workers(start):
+            return start
         following = self._replay().next(start)
         if not self._routing.open().pipeline.foreign:
             return following
@@ -83,6 +86,12 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if partition.task == 0:
             router.pace(partition.end["lag"], partition.end["shares"], partition.end["blameless"])
         yield to_batch(router.envelopes(done=partition.end["done"]))
+
+    def _starts_workers(self, start: Position) -> bool:
+        """Whether the first batch is at hand. It takes seconds, for workers start, so live sources begin after it."""
+        first = not self._begun and start["step"] == 0 and self._routing.open().pipeline.live
+        self._begun = True
+        return first
 
     def _replay(self) -> Replay:
         if self._planner is None:
