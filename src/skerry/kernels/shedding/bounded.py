@@ -107,7 +107,7 @@ def _sweep(windows, policy, watermark):
 
 @inner_kernel
 def _join(windows, policy, books, tuples, place, output, counting):
-    known, filled, counted, answers, reason = place, 0, 0.0, 0.0, DONE
+    known, filled, counted, answers, reason = place, np.int64(0), 0.0, 0.0, DONE
     while reason == DONE and place < tuples.keys.size:
         if place == known and lacks_entries(windows, books.found.size):
             reason = WINDOWS
