@@ -10,7 +10,7 @@ from skerry.errors import KernelError, LimitError
 from skerry.kernels.joins.snjoin import Tuples, checked
 from skerry.kernels.shedding.books import COMMON, LIMIT, LOGGED, PAGES, REFUSING, empty_books, sample_hashes
 from skerry.kernels.shedding.bounded import BOOKS, LOG, POLICY, WINDOWS, join, sweep
-from skerry.kernels.shedding.windows import completed, empty_windows, roomier, rows_held, stripped
+from skerry.kernels.shedding.room import completed, empty_windows, roomier, rows_held, stripped
 from skerry.model.time import Micros
 from skerry.shedding.losses import Ledger, SpanLoss
 from skerry.shedding.packing import packed, unpacked

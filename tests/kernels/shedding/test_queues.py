@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.kernels.shedding.queues import append, empty_queues, first, least, prioritise, take_out
-from skerry.kernels.shedding.windows import empty_windows
+from skerry.kernels.shedding.room import empty_windows
 
 CLASSES = 6
 steps = st.lists(

@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 
 from skerry.kernels.shedding.policies.pattern import Pattern
 from skerry.kernels.shedding.policies.ranks import lowest
-from skerry.kernels.shedding.windows import at, empty_windows
+from skerry.kernels.shedding.room import empty_windows
+from skerry.kernels.shedding.windows import at
 
 STREAM, STREAMS = 1, 4
 FULL = 0b1111

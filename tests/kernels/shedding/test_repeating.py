@@ -16,7 +16,7 @@ from skerry.kernels.shedding.policies.repeating import (
     judge,
     would_repeat,
 )
-from skerry.kernels.shedding.windows import empty_windows
+from skerry.kernels.shedding.room import empty_windows
 
 STREAMS, ENTRIES = 3, 4
 steps = st.lists(st.tuples(st.booleans(), st.integers(1, ENTRIES), st.integers(0, STREAMS - 1)), max_size=40)

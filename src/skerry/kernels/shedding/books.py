@@ -12,7 +12,8 @@ import numpy.typing as npt
 from skerry.kernels._jit import kernel
 from skerry.kernels._reference import inlined_kernel, inner_kernel
 from skerry.kernels.hash import hash_of
-from skerry.kernels.shedding.windows import GHOST, at
+from skerry.kernels.shedding.room import GHOST
+from skerry.kernels.shedding.windows import at
 
 __all__ = [
     "COMMON",

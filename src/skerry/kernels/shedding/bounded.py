@@ -44,11 +44,8 @@ from skerry.kernels.shedding.policies.policy import (
     worth,
 )
 from skerry.kernels.shedding.products import choose, first_newest, next_newest, write
+from skerry.kernels.shedding.room import GHOST, NONE, SAMPLED, Windows
 from skerry.kernels.shedding.windows import (
-    GHOST,
-    NONE,
-    SAMPLED,
-    Windows,
     at,
     existing,
     first_arrival,

@@ -7,7 +7,8 @@ import numpy as np
 
 from skerry.kernels._reference import inner_kernel
 from skerry.kernels.joins.occurrences import FIRST_MOMENT, LONGEST_SPAN
-from skerry.kernels.shedding.windows import NONE, at
+from skerry.kernels.shedding.room import NONE
+from skerry.kernels.shedding.windows import at
 
 __all__ = ["choose", "first_newest", "next_newest", "write"]
 

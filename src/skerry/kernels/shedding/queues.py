@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from skerry.kernels._prefetch import prefetch
 from skerry.kernels._reference import inlined_kernel, inner_kernel
-from skerry.kernels.shedding.windows import NONE, Records, Windows, at, longer, moved
+from skerry.kernels.shedding.room import NONE, Records, Windows, longer, moved
+from skerry.kernels.shedding.windows import at
 
 __all__ = ["Queues", "append", "empty_queues", "first", "least", "prioritise", "settled", "take_out"]
 

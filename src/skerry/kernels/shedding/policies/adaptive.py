@@ -27,7 +27,8 @@ from skerry.kernels.shedding.policies.repeating import (
     would_repeat,
 )
 from skerry.kernels.shedding.queues import Queues, append, empty_queues, first, least, prioritise, settled, take_out
-from skerry.kernels.shedding.windows import GHOST, NONE, Windows, at, longer, moved
+from skerry.kernels.shedding.room import GHOST, NONE, Windows, longer, moved
+from skerry.kernels.shedding.windows import at
 
 __all__ = ["Adaptive"]
 

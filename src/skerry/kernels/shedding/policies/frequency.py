@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skerry.kernels.shedding.queues import Queues, append, empty_queues, first, least, prioritise, settled, take_out
-from skerry.kernels.shedding.windows import Windows, at
+from skerry.kernels.shedding.room import Windows
+from skerry.kernels.shedding.windows import at
 
 __all__ = ["Frequency"]
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from skerry.kernels.shedding.queues import Queues, append, empty_queues, first, least, settled, take_out
-from skerry.kernels.shedding.windows import Windows
+from skerry.kernels.shedding.room import Windows
 
 __all__ = ["Oldest"]
 

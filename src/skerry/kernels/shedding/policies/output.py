@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from skerry.kernels._reference import inner_kernel
 from skerry.kernels.shedding.queues import Queues, append, empty_queues, first, least, prioritise, settled, take_out
-from skerry.kernels.shedding.windows import NONE, Windows, at, longer
+from skerry.kernels.shedding.room import NONE, Windows, longer
+from skerry.kernels.shedding.windows import at
 
 __all__ = ["Output"]
 

@@ -12,7 +12,8 @@ from skerry.kernels._reference import inlined_kernel, inner_kernel
 from skerry.kernels.hash import hash_of
 from skerry.kernels.shedding.policies.ranks import Ranks, empty_ranks, fall, fill, lowest, ranked, rise, wider
 from skerry.kernels.shedding.queues import first
-from skerry.kernels.shedding.windows import NONE, Records, Windows, at, longer
+from skerry.kernels.shedding.room import NONE, Records, Windows, longer
+from skerry.kernels.shedding.windows import at
 
 __all__ = ["Pattern"]
 

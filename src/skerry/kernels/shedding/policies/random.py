@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from skerry.kernels.hash import hash_of
-from skerry.kernels.shedding.windows import GHOST, NONE, Windows, at
+from skerry.kernels.shedding.room import GHOST, NONE, Windows
+from skerry.kernels.shedding.windows import at
 
 __all__ = ["Random"]
 

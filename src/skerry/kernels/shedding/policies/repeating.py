@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from skerry.kernels._reference import inner_kernel
 from skerry.kernels.shedding.queues import Queues, empty_queues, prioritise, settled
-from skerry.kernels.shedding.windows import Windows, longer
+from skerry.kernels.shedding.room import Windows, longer
 
 __all__ = [
     "ABSENT",
