@@ -14,12 +14,12 @@ from skerry.fjord.queue import Queue, Rows, Tick
 from skerry.fjord.registry import Registry
 from skerry.fjord.scheduler import Module, RoundRobin
 from skerry.fjord.versions import registry_at
+from skerry.fjord.warmth import calls_of, kinds_of
 from skerry.kernels.warmth import warm
 from skerry.model.batch import join
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.plan.stages import Stages
 from skerry.proxies.gate import Gate, Tally, watermark
-from skerry.shedding.warmth import warm_shedding
 from skerry.sinks.sink import Sink
 from skerry.sources.pace import lagging
 from skerry.sources.source import Split
@@ -153,12 +153,11 @@ class FjordRun:
             yield told.then(Outcome(figures=lagging(following["blameless"]))), answers
 
     def _warm(self) -> None:
-        """Compile the kernels of views that may not lag before the clock of a live source starts."""
-        found = [view.shedding for view in self._pipeline.views if view.shedding]
-        policies = {shedding.policy for shedding in found if shedding.max_lag_us is not None}
-        warm(["snjoin"] if policies else [])
-        for policy in sorted(policies):
-            warm_shedding(policy)
+        """Compile what is needed before the clock of a live source starts, if a view may not lag."""
+        if any(view.shedding and view.shedding.max_lag_us is not None for view in self._pipeline.views):
+            warm(kinds_of(self._pipeline))
+            for call in calls_of(self._pipeline, subscribed=self._pipeline.registry is not None):
+                call()
 
     def _contents(self) -> dict[str, pa.RecordBatch]:
         return {name: self._tables.rows(name) for name in self._versions}

@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from threading import current_thread, main_thread
 
@@ -20,12 +19,8 @@ from skerry import errors
 from skerry.errors import RunError, SkerryError
 from skerry.fjord.pipeline import Outcome, Pipeline, never
 from skerry.fjord.versions import RegistryPlace
-from skerry.index.warmth import warm_index
+from skerry.fjord.warmth import calls_of, kinds_of
 from skerry.kernels.warmth import warming
-from skerry.plan.deduction import Deduce
-from skerry.plan.nodes import Gather, Join
-from skerry.plan.shared import Deal
-from skerry.shedding.warmth import warm_shedding
 from skerry.sinks.sink import Sink
 from skerry.sources.tables import Tables
 from skerry.spark.checkpoint import Checkpoint
@@ -60,7 +55,7 @@ class SparkRun:
         self.batch_seconds: list[float] = []
         """How long the last batches took, for those who measure."""
         self._live = pipeline.live or any(is_live(source) for source in pipeline.foreign)
-        with _own_interrupt(), warming(_kernels(pipeline), _calls(pipeline, subscribed=register is not None)):
+        with _own_interrupt(), warming(kinds_of(pipeline), calls_of(pipeline, subscribed=register is not None)):
             self._spark = session(master)
         self._temporary = None if checkpoint else Path(tempfile.mkdtemp(prefix="skerry-"))
         folder = checkpoint or self._temporary
@@ -120,25 +115,6 @@ class SparkRun:
         for number in range(len(self._pipeline.foreign)):
             frame = frame.union(foreign_envelopes(self._spark, routing, number))
         return frame
-
-
-_KERNELS = {Deduce: "rules", Gather: "gather", Join: "snjoin"}
-
-
-def _kernels(pipeline: Pipeline) -> set[str]:
-    """The kinds of kernels that the views need beside those that all do."""
-    states = [state for view in pipeline.views for state in view.states]
-    found = {kind for state in states for node, kind in _KERNELS.items() if isinstance(state, node)}
-    techniques = {state.technique for state in states if isinstance(state, Join)}
-    return found | ({"rivals"} if techniques - {"snjoin"} else set())
-
-
-def _calls(pipeline: Pipeline, *, subscribed: bool) -> list[Callable[[], None]]:
-    """What calls the kernels of the query index and of the policies that the views need."""
-    policies = {view.shedding.policy for view in pipeline.views if view.shedding}
-    found: list[Callable[[], None]] = [partial(warm_shedding, policy) for policy in sorted(policies)]
-    indexed = subscribed or pipeline.selections or any(isinstance(view.view.root, Deal) for view in pipeline.views)
-    return [*found, warm_index] if indexed else found
 
 
 @contextmanager
