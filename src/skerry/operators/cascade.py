@@ -70,7 +70,7 @@ class Cascade(Operator):
         given = []
         for number, level in enumerate(self._levels):
             reached = watermark if watermark == END_OF_TIME else Micros(watermark - level.delay_us)
-            given.append(self._handed_up(number, level.operator.advance(reached)))
+            given += [self._handed_up(number, piece) for piece in level.operator.pieces(reached)]
         return join([batch for batch in given if batch.num_rows], self.schema)
 
     def changes(self) -> PaneChanges:

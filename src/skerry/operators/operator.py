@@ -6,7 +6,7 @@ bytes, so that a runtime can save what changed since the last time and no more.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -39,6 +39,10 @@ class Operator(ABC):
     def advance(self, watermark: Micros) -> pa.RecordBatch:
         """Learn that nothing before ``watermark`` will come, give what is settled by that."""
         return join([], self.schema)
+
+    def pieces(self, watermark: Micros) -> Iterator[pa.RecordBatch]:
+        """What ``advance`` gives, piece by piece where it may be much: most of it may not be wanted. Take them all."""
+        yield self.advance(watermark)
 
     def changes(self) -> PaneChanges:
         """The panes that changed since the last call. A stateless operator has none."""
@@ -73,17 +77,11 @@ class Chain(Operator):
 
     def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
         """Hand the batch down the chain."""
-        batch = self._links[0].transition(batch, stream)
-        for link in self._links[1:]:
-            batch = link.transition(batch)
-        return batch
+        return self._handed_down(self._links[0].transition(batch, stream))
 
     def advance(self, watermark: Micros) -> pa.RecordBatch:
         """Advance the first, and hand what it gives down the chain."""
-        batch = self._links[0].advance(watermark)
-        for link in self._links[1:]:
-            batch = link.transition(batch)
-        return batch
+        return join(list(map(self._handed_down, self._links[0].pieces(watermark))), self.schema)
 
     def changes(self) -> PaneChanges:
         """Those of the first."""
@@ -108,3 +106,8 @@ class Chain(Operator):
     def take_in(self, share: float) -> None:
         """The first is told."""
         self._links[0].take_in(share)
+
+    def _handed_down(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        for link in self._links[1:]:
+            batch = link.transition(batch)
+        return batch

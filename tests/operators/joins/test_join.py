@@ -13,7 +13,7 @@ from skerry.operators.joins.join import MultiJoin
 from skerry.operators.joins.keys import key_codes
 from skerry.operators.joins.side import Side
 from skerry.operators.joins.techniques import TECHNIQUES
-from skerry.operators.operator import Operator
+from skerry.operators.operator import Chain, Operator
 from skerry.testing import laws
 from tests import oracles
 from tests.oracles.joins import Tuple
@@ -258,6 +258,35 @@ def test_empty_batches_and_sides_without_rows_give_nothing():
     assert join.transition(batch_of([])).schema == join.schema
     join.transition(batch_of([{"ts": 0, "tag": 7}]))
     assert join.advance(Micros(0)).num_rows == 0
+
+
+@few
+@given(steps=steps(), windows=windows)
+def test_answers_are_the_same_piece_by_piece(steps, windows):
+    whole = run(Streams(windows, ("tag",)), steps)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("skerry.operators.joins.join._PIECE", 2)
+        found = run(Streams(windows, ("tag",)), steps)
+    assert [batch.to_pylist() for batch in found] == [batch.to_pylist() for batch in whole]
+
+
+def test_pieces_are_handed_down_one_by_one(monkeypatch):
+    monkeypatch.setattr("skerry.operators.joins.join._PIECE", 30)
+    sizes = []
+
+    class Watching(Operator):
+        def __init__(self, schema):
+            self.schema = schema
+
+        def transition(self, batch, stream=0):
+            sizes.append(batch.num_rows)
+            return batch.slice(0, 1)
+
+    join = MultiJoin([side("a", span_us=9), side("b", span_us=9)])
+    for stream in (0, 1):
+        join.transition(batch_of([{"ts": 0, "tag": 7}] * 10), stream)
+    assert Chain([join, Watching(join.schema)]).advance(Micros(0)).num_rows == 4
+    assert sizes == [30, 30, 30, 10]
 
 
 def test_more_answers_than_the_limit_are_refused():

@@ -52,6 +52,20 @@ def test_rows_are_taken_in_any_order_and_as_often_as_asked(lengths, data):
     assert taken == expected if rows else taken.num_rows == 0
 
 
+@given(st.lists(st.tuples(st.integers(1, 40), st.integers(1, 20)), min_size=1, max_size=7), st.data())
+def test_rows_are_taken_again_whatever_was_kept_between(parts, data):
+    store, held = RowStore(SCHEMA), np.empty(0, np.int64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("skerry.operators.joins.rows._SMALL", 10)
+        for count, every in parts:
+            kept = np.arange(count) % every == 0
+            first = store.add(batch(store.next_row, count), np.full(count, 10**9), kept)
+            held = np.concatenate([held, first + np.flatnonzero(kept)])
+            for _ in range(2):
+                rows = data.draw(st.lists(st.sampled_from(held.tolist()), max_size=30))
+                assert speeds(store, rows) == [row / 2 for row in rows]
+
+
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=60))
 def test_chunks_stay_few(lengths):
     store = filled(lengths)

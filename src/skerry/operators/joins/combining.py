@@ -35,7 +35,7 @@ class Combiner:
         same = np.ones(answers.num_rows, np.bool_)
         for other in others:
             same &= equal_keys(first, other)
-        return answers.filter(pa.array(same))
+        return answers if same.all() else answers.filter(pa.array(same))
 
 
 def _own(side: Side, rows: pa.RecordBatch) -> list[pa.Array]:

@@ -1,7 +1,7 @@
 """The complete join of any number of streams."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,8 @@ _Part = tuple[int, pa.RecordBatch]
 """Rows of one stream."""
 
 _CLOCK, _WAITING = "clock", "waiting"
+_PIECE = 2**20
+"""How many combinations are made answers at a time."""
 
 
 class MultiJoin(Operator):
@@ -62,13 +64,17 @@ class MultiJoin(Operator):
 
     def advance(self, watermark: Micros) -> pa.RecordBatch:
         """Join what has come, and forget what ends before ``watermark``."""
-        answers = self._nothing
+        return join(list(self.pieces(watermark)), self.schema)
+
+    def pieces(self, watermark: Micros) -> Iterator[pa.RecordBatch]:
+        """Join what has come; the columns of all combinations at once would be more than caches hold, if not memory."""
         if self._waiting:
             parts, self._waiting = self._parts(), []
-            answers = self._gathered(self._technique.arrive(self._stored(parts)))
+            found = self._technique.arrive(self._stored(parts))
+            for first in range(0, len(found), _PIECE):
+                yield self._gathered(found[first : first + _PIECE])
         self._watermark = max(self._watermark, watermark)
         self._forget()
-        return answers
 
     def changes(self) -> PaneChanges:
         """The new chunks of all sides, and those no longer needed."""
@@ -155,8 +161,6 @@ class MultiJoin(Operator):
 
     def _gathered(self, found: Int64s) -> pa.RecordBatch:
         """The answers that rows of all sides make."""
-        if not found.size:
-            return self._nothing
         return self._combiner.combined([store.take(found[:, stream]) for stream, store in enumerate(self._stores)])
 
     def _forget(self) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.errors import KernelError
-from skerry.model.batch import as_batch, empty, join, pack, unpack
+from skerry.model.batch import empty, join, pack, unpack
 from skerry.operators.joins.keys import Bools
 from skerry.operators.joins.recent import RecentRows
 from skerry.operators.joins.technique import Int64s
@@ -20,6 +20,8 @@ _FAN = 8
 """How many chunks of about one size there may be, less one; and by what factor sizes differ."""
 _SMALL = 32_768
 """How many rows Arrow may copy to take a few of them: it joins chunks before it takes from them."""
+_SPARSE = 16
+"""Among how many numbers one may be that of a row, for all of them to be looked up in a table."""
 _NEVER = int(np.iinfo(np.int64).max)
 
 
@@ -70,16 +72,30 @@ class _Piece:
         """The number of its first row."""
         return int(self.chunks[0].numbers[0])
 
+    @cached_property
+    def _whole(self) -> _Chunk:
+        return self.chunks[0] if len(self.chunks) == 1 else _Chunk.joined(self.chunks)
+
     def take(self, numbers: Int64s) -> pa.RecordBatch:
         """The rows of these numbers, all of which it holds."""
-        table = pa.Table.from_batches([chunk.batch for chunk in self.chunks])
-        return as_batch(table.take(pa.array(self._places(numbers))))
+        return self._whole.batch.take(pa.array(self._places(numbers)))
 
     def _places(self, numbers: Int64s) -> Int64s:
-        gapless = self.chunks[-1].numbers[-1] - self.first + 1 == sum(chunk.size for chunk in self.chunks)
-        if gapless:
-            return numbers - self.first
-        return np.searchsorted(np.concatenate([chunk.numbers for chunk in self.chunks]), numbers)
+        behind, held = numbers - self.first, self._whole.numbers
+        if self._span == held.size:
+            return behind
+        return self._table[behind] if self._span <= _SPARSE * held.size else np.searchsorted(held, numbers)
+
+    @cached_property
+    def _span(self) -> int:
+        return int(self._whole.numbers[-1]) - self.first + 1
+
+    @cached_property
+    def _table(self) -> Int64s:
+        """By number, less the first: the place of the row."""
+        table = np.zeros(self._span, np.int64)
+        table[self._whole.numbers - self.first] = np.arange(self._whole.size)
+        return table
 
 
 class RowStore:
@@ -103,6 +119,7 @@ class RowStore:
         self._pane_schema = pa.schema([pa.field("row", pa.int64()), pa.field("end", pa.int64()), *schema])
         self._chunks: dict[int, _Chunk] = {}
         self._pieces: list[_Piece] = []
+        self._taken = 0  # how many rows since chunks have changed
         self._recent: RecentRows | None = None
         self._saved: set[str] = set()
         self._next_chunk = 0
@@ -139,6 +156,7 @@ class RowStore:
             return empty(self._schema)
         if (recent := self._from_ring(rows)) is not None:
             return recent
+        self._taken += rows.size
         pieces = self._gathered()
         if len(pieces) == 1:
             return pieces[0].take(rows)
@@ -164,7 +182,7 @@ class RowStore:
         for number in gone:
             del self._chunks[number]
         if gone:
-            self._pieces = []
+            self._start_over()
         self._first_end = min((chunk.last_end for chunk in self._chunks.values()), default=_NEVER)
 
     def keep(self, rows: Int64s) -> None:
@@ -175,7 +193,8 @@ class RowStore:
         places = np.flatnonzero(np.isin(whole.numbers, rows, assume_unique=True))
         if places.size == whole.size:
             return
-        self._chunks, self._pieces = {}, []
+        self._chunks = {}
+        self._start_over()
         if places.size:
             self._append(_Chunk(whole.numbers[places], whole.ends[places], whole.batch.take(pa.array(places))))
 
@@ -195,7 +214,7 @@ class RowStore:
     def restore(self, panes: Panes, next_row: int = 0) -> None:
         """Take chunks over. The next row has the number ``next_row``, or follows on the last."""
         self._chunks = {int(name): self._unpacked(panes[name]) for name in sorted(panes, key=int)}
-        self._pieces = []
+        self._start_over()
         self._first_end = min((chunk.last_end for chunk in self._chunks.values()), default=_NEVER)
         self._saved = set(panes)
         self._next_chunk = max(self._chunks, default=-1) + 1
@@ -216,7 +235,7 @@ class RowStore:
         self._chunks[self._next_chunk] = chunk
         self._first_end = min(self._first_end, chunk.last_end)
         self._next_chunk += 1
-        self._pieces = []
+        self._start_over()
 
     def _merge(self) -> None:
         """Make one chunk of the newest ones, as long as there are several that are not larger than the very last."""
@@ -233,16 +252,20 @@ class RowStore:
         return names[::-1]
 
     def _gathered(self) -> list[_Piece]:
-        """The chunks, neighbours that are small together as one."""
-        if not self._pieces:
+        """The chunks, neighbours as one that are small together; all as one, once more was taken than they hold."""
+        if not self._pieces or (len(self._pieces) > 1 and self._taken > self.count):
             groups: list[list[_Chunk]] = []
             for chunk in self._chunks.values():
-                if groups and sum(each.size for each in groups[-1]) + chunk.size <= _SMALL:
+                if groups and sum(each.size for each in groups[-1]) + chunk.size <= max(_SMALL, self._taken):
                     groups[-1].append(chunk)
                 else:
                     groups.append([chunk])
             self._pieces = [_Piece(group) for group in groups]
         return self._pieces
+
+    def _start_over(self) -> None:
+        """Chunks have changed."""
+        self._pieces, self._taken = [], 0
 
     def _packed(self, number: int) -> bytes:
         chunk = self._chunks[number].live(self._moment)
