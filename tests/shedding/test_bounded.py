@@ -181,11 +181,51 @@ def test_product_is_counted_without_being_spelled_out():
     assert bounded([200] * 5, "adaptive").count(columns(rows)) == 200.0**5
 
 
-def test_more_answers_than_allowed_are_refused():
-    rows = [Tuple(row % 2, 7, row, row + 100, row) for row in range(20)]
-    assert len(bounded([10, 10], "pattern").join(columns(rows), 100)) == 100
-    with pytest.raises(LimitError, match="a step gives 100 combinations of tuples or more, the limit is 99"):
-        bounded([10, 10], "pattern").join(columns(rows), 99)
+@settings(max_examples=60)
+@given(arrivals(), policies, st.integers(0, 1000))
+def test_once_there_are_as_many_answers_as_allowed_the_rest_is_refused(drawn, policy, number):
+    budgets, tuples = drawn
+    free, join = bounded(budgets, policy), bounded(budgets, policy)
+    whole = free.join(columns(tuples), 10**6).tolist()
+    limit = number % (len(whole) + 1)
+    found = join.join(columns(tuples), limit).tolist()
+    assert found == whole[: len(found)]
+    assert len(found) <= limit
+    received, shed, expired, kept = join.balance()
+    assert (received == free.balance().received).all()
+    assert (received == shed + expired + kept).all()
+    assert len(whole) > limit or live(join) == live(free)
+
+
+def test_what_comes_next_is_taken_in_again_where_a_rest_was_refused():
+    rows = [Tuple(row % 2, 7, row, row + 1000, row) for row in range(40)]
+    join, other = bounded([100, 100], "pattern"), bounded([100, 100], "pattern")
+    assert len(join.join(columns(rows[:20]), 30)) == 30
+    other.restored(join.saved())
+    assert join.balance().shed.sum() == 9
+    for each in (join, other):
+        each.join(columns(rows[20:]), 1000)
+        assert each.balance().kept.sum() == 31
+
+
+def test_more_answers_of_the_sample_than_allowed_are_too_many():
+    rows = [Tuple(row % 2, 7, row, row + 1000, row) for row in range(20)]
+    assert len(bounded([100, 100], "pattern", sample=1.0).join(columns(rows), 50)) == 100
+    with pytest.raises(LimitError, match="of a step gives 100 combinations of tuples or more, the limit is 98"):
+        bounded([100, 100], "pattern", sample=1.0).join(columns(rows), 49)
+
+
+def test_when_not_all_is_taken_in_no_call_gives_far_more_than_those_before(monkeypatch):
+    monkeypatch.setattr("skerry.shedding.bounded._ALWAYS", 10)
+    join = bounded([1000, 1000], "oldest")
+    join.keep = 0.5
+    sizes = []
+    for call in range(12):
+        keys = 20 if call < 10 else 1
+        rows = [Tuple(n % 2, n // 2 % keys, n, n + 99, n) for n in range(200 * call, 200 * (call + 1))]
+        sizes.append(len(join.join(columns(rows), 10**6)))
+    assert sizes[8] <= sizes[10] <= 2 * max(sizes[:10])
+    assert sizes[11] > sizes[10]
 
 
 def test_answers_that_outgrow_the_first_room_are_all_given():

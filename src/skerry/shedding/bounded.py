@@ -23,6 +23,10 @@ Int64s = npt.NDArray[np.int64]
 _MOST_STREAMS = 64
 _MOST = 2.0**61
 _FEW = 1024
+_UNUSUAL = 2.0
+"""How many times the combinations that its share calls for a step may give, when not all is taken in."""
+_ALWAYS = 10_000
+"""As many combinations a step may give, whatever is usual."""
 
 
 class Balance(NamedTuple):
@@ -41,7 +45,9 @@ class BoundedJoin:
     ``OccurrenceTable``, disorder included. A ``sample`` of the keys is never shed, to measure what the others lose;
     it is smaller if it would take more than a tenth of a window. Losses are told by spans of event time, each
     ``span_us`` long. ``keep`` is the share of arrivals that are taken in at all: when it is less than one, those
-    that promise least are refused. With ``hash_values`` patterns are those of a table of so many hash values.
+    that promise least are refused, and so is the rest of a call that would give far more than such a share gave
+    of late: what it saves is time, and that goes by combinations. With ``hash_values`` patterns are those of a
+    table of so many hash values.
 
     >>> join = BoundedJoin(2, np.array([1, 1]), "oldest", sample=0.0, span_us=100)
     >>> streams, keys, starts = np.array([0, 0, 1, 1]), np.array([7, 8, 7, 8]), np.array([1, 2, 3, 4])
@@ -69,25 +75,36 @@ class BoundedJoin:
         if budgets.min() < 1 or span_us < 1:
             raise KernelError("budgets and spans are at least 1, got", int(budgets.min()), span_us)
         self.keep = 1.0
+        self._usual = 0.0
         self._windows = empty_windows(budgets.astype(np.int64))
         self._policy = make_policy(policy, self._windows, seed, hash_values)
         self._books = empty_books(stream_count, self._policy.label_count, span_us, sample)
         self._ledger = Ledger(stream_count, Micros(span_us))
 
     def join(self, tuples: Tuples, limit: int) -> Int64s:
-        """Take tuples in, give each combination that one of them completes: its rows, one a stream."""
+        """Take tuples in, give each combination that one of them completes: its rows, one a stream.
+
+        Once there are as many as allowed, all others are refused. Those of the sample may give as many again.
+        """
         tuples, pieces, place, given, wanted = self._begun(tuples), [], 0, 0, 0
+        enough = self._enough(tuples.keys.size, limit)
         while place < tuples.keys.size:
-            output = self._output(min(max(wanted, 2 * given, _FEW), limit - given))
+            output = self._output(min(max(wanted, 2 * given, _FEW), enough - given))
             place, filled, _, answers, reason = join(
                 self._windows, self._policy, self._books, tuples, place, output, False
             )
             pieces.append(output[:, :filled])
             given += filled
             wanted = int(min(answers, _MOST))
-            if given + wanted > limit:
-                raise LimitError(f"a step gives {given + wanted} combinations of tuples or more, the limit is", limit)
+            if given + wanted > enough:
+                if self._refuses_all():
+                    told = f"the sample of a step gives {given + wanted} combinations of tuples or more, the limit is"
+                    raise LimitError(told, 2 * limit)
+                self._refuse_all()
+                enough = 2 * limit
             self._make_room(reason)
+        if tuples.keys.size:
+            self._usual = (self._usual + given / (tuples.keys.size * self.keep)) / 2
         return np.concatenate(pieces or [self._output(0)], axis=1).T
 
     def count(self, tuples: Tuples) -> float:
@@ -120,17 +137,17 @@ class BoundedJoin:
         """All there is to know, to go on elsewhere as if nothing had happened; room that is not in use is left out."""
         self._read_books()
         ledger = np.frombuffer(self._ledger.saved(), np.uint8)
-        return packed({**self._parts(), "ledger": ledger, "keep": np.array([self.keep])})
+        return packed({**self._parts(), "ledger": ledger, "pace": np.array([self.keep, self._usual])})
 
     def restored(self, blob: bytes) -> None:
         """Take over what was saved."""
         kinds = {name: array.dtype for name, array in self._parts().items()}
-        arrays = unpacked(blob, {**kinds, "ledger": np.dtype(np.uint8), "keep": np.dtype(np.float64)})
+        arrays = unpacked(blob, {**kinds, "ledger": np.dtype(np.uint8), "pace": np.dtype(np.float64)})
         self._windows = completed(_rebuilt(self._windows, arrays, "windows"))
         self._policy = _rebuilt(self._policy, arrays, "policy")
         self._books = _rebuilt(self._books, arrays, "books")
         self._ledger.restore(arrays["ledger"].tobytes())
-        self.keep = float(arrays["keep"][0])
+        self.keep, self._usual = arrays["pace"].tolist()
 
     def _parts(self) -> dict[str, npt.NDArray[Any]]:
         """All arrays by name, but for those that follow from others."""
@@ -141,12 +158,28 @@ class BoundedJoin:
         """The tuples as kernels take them; what is to be refused of them is settled."""
         self._books.marks[REFUSING] = self.keep < 1.0
         self._books.cuts[:, 2] = 1.0 - self.keep
+        if self._refuses_all():
+            self._books.cuts[:, 3] = 0.0
         if self.keep < 1.0:
             for stream, (recent, judged) in enumerate(zip(self._books.recent, self._books.judged, strict=True)):
                 self._books.cuts[stream, :2] = _cut(np.sort(recent[:judged]), 1.0 - self.keep)
         else:
             self._books.cuts[:, 3] = 0.0
         return checked(tuples, len(self._windows.streams))
+
+    def _enough(self, arrivals: int, limit: int) -> int:
+        """How many combinations a call may give before the rest is refused."""
+        if self.keep == 1.0:
+            return limit
+        return int(min(limit, max(_ALWAYS, _UNUSUAL * self._usual * arrivals * self.keep)))
+
+    def _refuse_all(self) -> None:
+        """Take nothing in but the sample: there is always more to be refused."""
+        self._books.marks[REFUSING] = True
+        self._books.cuts[:, 2:] = 1.0, np.inf
+
+    def _refuses_all(self) -> bool:
+        return bool(np.isinf(self._books.cuts[:, 3]).any())
 
     def _output(self, size: int) -> Int64s:
         """Room for so many combinations, stream by stream."""
