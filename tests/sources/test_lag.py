@@ -1,6 +1,7 @@
 """A live stream in simulated time: the planner as it is, and a model of how long its steps take."""
 
 from dataclasses import dataclass, field
+from random import Random
 
 import pyarrow as pa
 from hypothesis import given, settings
@@ -55,8 +56,12 @@ class LiveConnector(Connector):
         return iter(())
 
 
-def positions(joining, reading=0.1, overhead=0.01, most_us=MOST, until=60.0):
-    """The moments at which steps begin, and their positions; ``joining`` gives the load of all there is at a moment."""
+def positions(joining, reading=0.1, overhead=0.01, most_us=MOST, until=60.0, power=1.0, luck=lambda: 1.0):
+    """The moments at which steps begin, and their positions.
+
+    ``joining`` gives the load of all there is at a moment, ``luck`` by what it differs from step to step. Where windows
+    have room for more, that of a share is less than in proportion: its ``power``.
+    """
     clock = Clock()
     plan = Replay([LiveConnector(clock)], 10**6, {"view": most_us}, clock=lambda: clock.now)
     position, found = plan.start(), []
@@ -66,7 +71,7 @@ def positions(joining, reading=0.1, overhead=0.01, most_us=MOST, until=60.0):
             clock.now += 0.05
             continue
         found.append((clock.now, following))
-        load = reading + joining(clock.now) * following["shares"]["view"]
+        load = reading + luck() * joining(clock.now) * following["shares"]["view"] ** power
         clock.now += overhead + load * following["span"] / MICROS["SECOND"]
         position = following
     return found
@@ -95,6 +100,16 @@ def test_lag_never_passes_what_is_allowed_however_much_there_is(whole, fill, rea
     taken = shares(found, since=40.0)
     assert 0.4 * (1.0 - reading) / whole < sum(taken) / len(taken) < 1.1 / whole
     assert not any(position["blameless"] for _, position in found)
+
+
+@settings(max_examples=25, deadline=None)
+@given(whole=st.floats(2.0, 15.0), power=st.floats(1.0, 2.0), overhead=st.floats(0.0, 0.05), seed=st.integers(0, 1000))
+def test_lag_stays_in_bounds_where_steps_differ_and_half_costs_less_than_half(whole, power, overhead, seed):
+    drawn = Random(seed)
+    found = positions(filling(whole, 5.0), 0.2, overhead, power=power, luck=lambda: drawn.choice([0.5, 1.0, 2.0]))
+    assert max(lags(found)) < 4.0
+    taken = shares(found, since=40.0)
+    assert 0.1 * whole ** -(1.0 / power) < sum(taken) / len(taken) < 1.5 * whole ** -(1.0 / power)
 
 
 @settings(max_examples=20, deadline=None)

@@ -62,8 +62,11 @@ class Pace(NamedTuple):
     """In how many seconds the last step's readings came."""
 
 
-def noted(pace: Pace, load: float, span: float = 1.0) -> Pace:
-    """What is known after a step at this pace had a load; the longer its span, the more that tells."""
+def noted(pace: Pace, load: float, span: float = 1.0, longest: float = 1.0) -> Pace:
+    """What is known after a step at this pace had a load; the longer its span, the more that tells.
+
+    ``longest`` is what a span may be: many short steps, one of which may be lucky, do not make the least load forgotten.
+    """
     return pace._replace(
         spans=_REMEMBERED * pace.spans + span,
         shares=_REMEMBERED * pace.shares + span * pace.share,
@@ -71,7 +74,7 @@ def noted(pace: Pace, load: float, span: float = 1.0) -> Pace:
         loads=_REMEMBERED * pace.loads + span * load,
         products=_REMEMBERED * pace.products + span * pace.share * load,
         load=load,
-        least=min(load, pace.least / _REMEMBERED),
+        least=min(load, pace.least / _REMEMBERED ** min(1.0, span / longest)),
         refused=_REMEMBERED * pace.refused + span * (1.0 - pace.share),
         span=span,
     )

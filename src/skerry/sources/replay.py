@@ -163,7 +163,7 @@ class Replay:
             return paces
         seconds = span / MICROS["SECOND"]
         load = max(0.0, self._took[2] - overhead) / seconds + overhead / max(seconds, self._goal(), 2 * overhead)
-        return {view: noted(pace, load, seconds) for view, pace in paces.items()}
+        return {view: noted(pace, load, seconds, self._goal()) for view, pace in paces.items()}
 
     def _first_stride(self) -> Stride:
         """A first step that may not take long is a short one: how long is not known."""
