@@ -1,8 +1,8 @@
 """Ten times what a join can sustain, for minutes: lag, memory, and what was shed.
 
 Vehicles are looked for again: two loops of a segment have seen one of the same length, to half an inch, within two
-minutes (four on Spark, where reading takes longer), both in a jam or both not. To find that out a reading is compared
-with hundreds of others, so the join takes far more time than reading does.
+minutes, both in a jam or both not. To find that out a reading is compared with hundreds of others, so the join takes
+far more time than reading does.
 
 First it is measured what the view can sustain without shedding: more is offered than it can do, and once windows have
 filled, the readings that it takes in a second are as many as it ever can. For more readings a second the simulated
@@ -51,7 +51,6 @@ _SHED = "WITH (on_overload='shed', memory_rows='{memory}', max_lag='{most}s', lo
 _MASTER = "local[2]"
 _TOO_MANY = 300_000
 """Readings a second that are too many for the view without shedding."""
-_WINDOWS = {"fjord": 120, "spark": 240}
 _STEP_SECONDS = {"fjord": 1_000_000, "spark": 2_400_000}
 """Of the view without shedding, readings a step times the seconds of its window: more would give more combinations than
 a step may. On Spark it has a bucket a core."""
@@ -208,7 +207,7 @@ def main() -> None:
     """Measure what is sustainable, then offer more."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runtime", choices=("fjord", "spark"), default="fjord")
-    parser.add_argument("--window", type=int, help="seconds; the join costs more the longer it is")
+    parser.add_argument("--window", type=int, default=120, help="seconds; the join costs more the longer it is")
     parser.add_argument("--times", type=float, default=10.0, help="what is sustainable is offered so many times")
     parser.add_argument("--seconds", type=float, default=150, help="how long it is offered")
     parser.add_argument("--filling", type=float, default=60, help="seconds to measure what is sustainable")
@@ -218,7 +217,6 @@ def main() -> None:
     parser.add_argument("--part", choices=("sustainable", "overloaded"), help="only that, in this process, as JSON")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    given.window = given.window or _WINDOWS[given.runtime]
     if given.part == "sustainable":
         print(json.dumps(sustainable(given.runtime, given.window, given.filling)))
     elif given.part == "overloaded":

@@ -124,6 +124,11 @@ class BoundedJoin:
         """The rows that a window holds, in order."""
         return np.sort(rows_held(self._windows, stream), kind="stable")
 
+    @property
+    def kept(self) -> int:
+        """How many tuples all windows hold."""
+        return int(self._windows.streams["held"].sum())
+
     def balance(self) -> Balance:
         """What became of all tuples so far."""
         return Balance(*(self._windows.streams[name].copy() for name in ("received", "shed", "expired", "held")))

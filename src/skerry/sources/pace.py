@@ -65,7 +65,7 @@ class Pace(NamedTuple):
 def noted(pace: Pace, load: float, span: float = 1.0, longest: float = 1.0) -> Pace:
     """What is known after a step at this pace had a load; the longer its span, the more that tells.
 
-    ``longest`` is what a span may be: many short steps, one of which may be lucky, do not make the least load forgotten.
+    ``longest`` is what a span may be: many short steps, of which one was lucky, do not make the least load forgotten.
     """
     return pace._replace(
         spans=_REMEMBERED * pace.spans + span,

@@ -19,7 +19,7 @@ __all__ = ["SheddingJoin"]
 _SHEDDING = "shedding"
 _HASH_VALUES = 2**16
 _SHORTEST_SPAN_US = 1_000_000
-_SLACK = 4
+_SLACK = 3
 """How many rows may be stored for each that is in a window, before those that were given up are let go."""
 
 
@@ -43,6 +43,12 @@ class SheddingJoin(MultiJoin):
             span_us=max(_SHORTEST_SPAN_US, *(side.span_us or 0 for side in sides)),
         )
         self._technique = _Bounded(self._table, len(sides), limit)
+        self._fresh = 0  # rows since those that were given up were looked for
+
+    def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
+        """Take rows of one side in."""
+        self._fresh += batch.num_rows
+        return super().transition(batch, stream)
 
     def losses(self) -> pa.RecordBatch:
         """What was given up in spans that are over."""
@@ -76,8 +82,11 @@ class SheddingJoin(MultiJoin):
 
     def _forget(self) -> None:
         super()._forget()
-        if sum(store.count for store in self._stores) > _SLACK * self._technique.live_count:
-            self._let_go()
+        live = self._technique.live_count
+        if self._fresh > live:
+            self._fresh = 0
+            if sum(store.count for store in self._stores) > _SLACK * live:
+                self._let_go()
 
     def _let_go(self) -> None:
         """Keep the columns of what is in the windows, and no more."""
@@ -106,4 +115,4 @@ class _Bounded(Technique):
     @property
     def live_count(self) -> int:
         """How many tuples it holds."""
-        return int(self._table.balance().kept.sum())
+        return self._table.kept
