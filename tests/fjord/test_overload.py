@@ -59,15 +59,16 @@ class Timed(Pipeline):
         return Replay(self.connectors, self.step_rows, self.most_lags, clock=lambda: clock.now)
 
 
-def worked(monkeypatch, a_reading, an_answer):
-    """The outcomes of all steps, where each reading and each answer takes so many seconds."""
+def worked(monkeypatch, a_reading, an_answer, until=SECONDS):
+    """The outcomes of all steps, where each reading, and each answer until a moment, takes so many seconds."""
     clock = Clock(now=1.0)
     monkeypatch.setattr(runtime, "time", clock)
     found = views(PAIRS)
     given = Timed((Live(found[0].feeds[0].source, clock),), found, 10**6)
     steps = []
     for outcome, answers in FjordRun(given, MemorySink()).steps(lambda: clock.now >= SECONDS):
-        clock.sleep(a_reading * outcome.tallies["road"].read + an_answer * outcome.answers.get("pairs", 0))
+        answered = outcome.answers.get("pairs", 0) if clock.now < until else 0
+        clock.sleep(a_reading * outcome.tallies["road"].read + an_answer * answered)
         steps.append((outcome, answers))
     return steps
 
@@ -89,6 +90,13 @@ def test_lag_stays_in_bounds_where_the_join_is_too_slow(monkeypatch):
     assert elsewhere < len(steps) / 5
     lost = pa.Table.from_batches([answers["gone"] for _, answers in steps if "gone" in answers]).to_pylist()
     assert sum(row["shed"] for row in lost if row["stream"] is None) > 0
+
+
+def test_all_is_taken_in_again_when_the_join_is_no_longer_too_slow(monkeypatch):
+    steps = worked(monkeypatch, a_reading=0.0002, an_answer=0.001, until=20.0)
+    shed = [outcome.figures["pairs"].get("shed", 0) for outcome, _ in steps]
+    assert sum(shed) > 0
+    assert sum(shed[-len(shed) // 4 :]) == 0
 
 
 def test_hardly_anything_is_given_up_where_reading_is_too_slow(monkeypatch):
