@@ -30,7 +30,7 @@ from skerry.operators.gather import Gather
 from skerry.operators.joins.join import MultiJoin
 from skerry.operators.joins.side import Side
 from skerry.operators.joins.techniques import TECHNIQUES
-from skerry.plan.sharing import share_joins
+from skerry.plan.sharing import share
 
 _STEP_ROWS = 10_000
 _REPEATS = 3
@@ -163,7 +163,7 @@ def shared(count: int = 1_000, some: int = 20) -> dict[str, float]:
     """Views over one join: how many readings a second all of them take in together, and each alone."""
     streams = complete()[:3]
     cut, views = list(steps(streams, _STEP_ROWS)), _shared_joins.plans(count)
-    together, rows = share_joins(views), sum(stream.num_rows for stream in streams)
+    together, rows = share(views), sum(stream.num_rows for stream in streams)
     answers = _shared_joins.answered(together, cut)
     expected = _shared_joins.answered(views[:some], cut)
     assert {name: answers[name] for name in expected} == expected, "shared and alone differ"

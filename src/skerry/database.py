@@ -19,7 +19,7 @@ from skerry.model.batch import as_batch
 from skerry.model.time import Micros
 from skerry.plan.nodes import Join, ViewPlan
 from skerry.plan.overload import Spilling
-from skerry.plan.sharing import share_joins
+from skerry.plan.sharing import share
 from skerry.plan.stages import Stages, cut_into_stages
 from skerry.sinks.sink import MemorySink, Sink
 from skerry.sources.opening import open_connector
@@ -150,7 +150,7 @@ class Database:
         foreign = tuple(source for source in read.values() if source not in own)
         connectors = tuple(self._opened(source) for source in own)
         tables = {table.name: table for plan in plans for table in plan.tables}
-        views = tuple(_with_its_folder(cut_into_stages(plan), self._base) for plan in share_joins(plans))
+        views = tuple(_with_its_folder(cut_into_stages(plan), self._base) for plan in share(plans))
         return Pipeline(connectors, views, settings.step_rows, foreign, tuple(tables.values()), self._base)
 
     @property

@@ -13,7 +13,7 @@ from skerry.fjord.pipeline import Pipeline
 from skerry.lang.sql import Session
 from skerry.model.time import END_OF_TIME, Micros
 from skerry.plan.nodes import Join
-from skerry.plan.sharing import share_joins
+from skerry.plan.sharing import share
 from skerry.plan.stages import cut_into_stages
 from skerry.testing.laws import rows_of
 from skerry.testing.sources import GivenConnector
@@ -100,7 +100,7 @@ ALIKE = [_view(SELECTED[0], "TRUE", (8, 8, size), NAMES, renamed=False) for size
 
 def test_shared_join_that_gives_too_much_stops_all_its_views():
     sources, alone = plans(*ALIKE)
-    (shared,) = share_joins([replace(each, root=_limited(each.root, 9)) for each in alone])
+    (shared,) = share([replace(each, root=_limited(each.root, 9)) for each in alone])
     connectors = tuple(GivenConnector(source, [[unit(SAME_KEY, source.schema)]]) for source in sources)
     outcome, _ = answered(Pipeline(connectors, (cut_into_stages(shared),)))
     assert outcome.failures.keys() == {f"v{place}" for place in range(8)}
@@ -112,7 +112,7 @@ def _limited(node, limit):
 
 def test_shared_join_goes_on_from_its_saved_state():
     sources, alone = plans(*ALIKE)
-    (shared,) = map(cut_into_stages, share_joins(alone))
+    (shared,) = map(cut_into_stages, share(alone))
     operator, batches = shared.operate(), [unit(SAME_KEY, source.schema) for source in sources]
     routed = [feed.route().transition(batch) for feed, batch in zip(shared.feeds, batches, strict=True)]
     operator.transition(routed[0], 0)
@@ -132,6 +132,6 @@ def test_shared_join_goes_on_from_its_saved_state():
 @given(st.lists(view_texts, min_size=8, max_size=10), st.tuples(readings, readings, readings), st.integers(1, 20))
 def test_views_that_share_a_join_say_what_each_says_alone(texts, given_readings, step_rows):
     sources, alone = plans(*texts)
-    shared = share_joins(alone)
+    shared = share(alone)
     assert len(shared) == 1
     assert answers(shared, sources, given_readings, step_rows) == answers(alone, sources, given_readings, step_rows)

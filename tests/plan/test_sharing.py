@@ -7,7 +7,7 @@ from skerry.catalog import Catalog
 from skerry.lang.sql import Session
 from skerry.plan.explain import explain
 from skerry.plan.shared import Deal, Wanted
-from skerry.plan.sharing import share_joins
+from skerry.plan.sharing import share
 from skerry.plan.stages import FEWEST_INDEXED, cut_into_stages
 
 SOURCES = """
@@ -33,18 +33,18 @@ def plans(*views):
 
 
 def test_many_views_of_one_join_are_one_plan_with_the_widest_windows():
-    (plan,) = share_joins(plans(*ALIKE))
+    (plan,) = share(plans(*ALIKE))
     assert list(plan.root.outputs) == [f"v{place}" for place in range(FEWEST_INDEXED)]
     assert [side.span_us for side in plan.root.input.sides] == [FEWEST_INDEXED * 1_000_000, 1_000_000]
 
 
 def test_few_views_have_a_join_each():
     found = plans(*ALIKE[1:])
-    assert share_joins(found) == found
+    assert share(found) == found
 
 
 def test_the_shared_join_carries_what_any_view_needs():
-    (plan,) = share_joins(plans(*ALIKE, joined("more", selected="b.j", keys="a.k = b.k WHERE a.j > 3")))
+    (plan,) = share(plans(*ALIKE, joined("more", selected="b.j", keys="a.k = b.k WHERE a.j > 3")))
     assert [side.schema.names for side in plan.root.input.sides] == [["k", "j", "ts", "v"], ["k", "j", "ts"]]
 
 
@@ -52,7 +52,7 @@ def test_order_of_streams_and_of_keys_does_not_matter():
     turned = """CREATE MATERIALIZED VIEW turned{} AS SELECT x.v FROM SLIDING(b, ts, INTERVAL '1' SECOND) AS y
     JOIN SLIDING(a, ts, INTERVAL '1' SECOND) AS x ON {}"""
     both = [joined(f"v{place}", keys="a.k = b.k AND a.j = b.j") for place in range(FEWEST_INDEXED)]
-    found = share_joins(plans(*both, turned.format("", "y.j = x.j AND x.k = y.k")))
+    found = share(plans(*both, turned.format("", "y.j = x.j AND x.k = y.k")))
     assert [len(plan.root.outputs) for plan in found] == [FEWEST_INDEXED + 1]
 
 
@@ -72,13 +72,13 @@ def test_order_of_streams_and_of_keys_does_not_matter():
     ],
 )
 def test_views_of_another_join_keep_it(other):
-    found = share_joins(plans(*ALIKE, joined("other", **other)))
+    found = share(plans(*ALIKE, joined("other", **other)))
     assert [plan.name for plan in found] == [f"v0 and {FEWEST_INDEXED - 1} more", "other"]
 
 
 def test_readings_that_no_view_wants_stay_out_of_the_join():
     wanting = [joined(f"v{place}", keys=f"a.k = b.k WHERE a.v > {place + 5}") for place in range(FEWEST_INDEXED)]
-    (plan,) = share_joins(plans(*wanting))
+    (plan,) = share(plans(*wanting))
     first, second = cut_into_stages(plan).feeds
     assert [type(node) for node in (first.below[0], second.below[0])] == [Wanted, type(plan.root.input.relations[1])]
     rows = [{"k": 1, "j": 1, "ts": 0, "v": v} for v in (5.0, 5.5, None, 99.0)]
@@ -87,15 +87,85 @@ def test_readings_that_no_view_wants_stay_out_of_the_join():
 
 
 def test_a_plan_of_many_views_is_small():
-    (few,), (many,) = (share_joins(plans(*(joined(f"v{n}", n + 1) for n in range(count)))) for count in (20, 40))
+    (few,), (many,) = (share(plans(*(joined(f"v{n}", n + 1) for n in range(count)))) for count in (20, 40))
     each = (len(pickle.dumps(cut_into_stages(many))) - len(pickle.dumps(cut_into_stages(few)))) / 20
     assert each < 600
 
 
 def test_explain_tells_of_sharing():
     found = plans(*ALIKE)
-    (shared,) = share_joins(found)
+    (shared,) = share(found)
     assert isinstance(shared.root, Deal)
     told = "one join over a SLIDING 8 SECOND, b SLIDING 1 SECOND for this and 7 other views"
     assert told in explain(found[2], shared)
     assert "one join" not in explain(found[2])
+
+
+MEAN = """CREATE MATERIALIZED VIEW {name}{options} AS SELECT {selected} FROM {window}
+WHERE {condition} GROUP BY {keys} HAVING {having}"""
+TUMBLE = "TUMBLE(a, ts, INTERVAL '10' SECOND)"
+
+
+def mean(name, condition="k = 1", options="", selected="AVG(v) AS v", window=TUMBLE, keys="k, j", having="TRUE"):
+    return MEAN.format(
+        name=name, condition=condition, options=options, selected=selected, window=window, keys=keys, having=having
+    )
+
+
+MEANS = [mean(f"v{place}", f"k = {place} AND j > {place}") for place in range(FEWEST_INDEXED)]
+
+
+def test_many_averages_of_the_same_groups_are_one_plan_that_folds_once():
+    (plan,) = share(plans(*MEANS))
+    assert list(plan.root.outputs) == [f"v{place}" for place in range(FEWEST_INDEXED)]
+    assert [fold.function for fold in plan.root.input.folds] == ["avg"]
+    assert [type(node).__name__ for node in cut_into_stages(plan).feeds[0].below] == ["Project"]
+
+
+def test_few_averages_have_an_aggregate_each():
+    found = plans(*MEANS[1:])
+    assert share(found) == found
+
+
+def test_what_any_view_computes_is_folded_once():
+    more = [mean(f"w{n}", selected=what) for n, what in enumerate(["MAX(j) AS m", "AVG(v) + MAX(j) AS x"])]
+    (plan,) = share(plans(*MEANS, *more, mean("other", keys="j, k", having="SUM(v) > 3")))
+    assert [(fold.function, fold.name) for fold in plan.root.input.folds] == [
+        ("avg", "_fold0"),
+        ("max", "_fold1"),
+        ("sum", "_fold2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"options": " WITH (late_to='behind')"},
+        {"window": "TUMBLE(a, ts, INTERVAL '11' SECOND)"},
+        {"window": "HOP(a, ts, INTERVAL '5' SECOND, INTERVAL '10' SECOND)"},
+        {"window": "TUMBLE(b, ts, INTERVAL '10' SECOND)"},
+        {"keys": "k"},
+        {"keys": "k, j + 1"},
+        {"condition": "k = 1 AND v > 3"},
+        {"condition": "k = 1 OR v > 3"},
+    ],
+)
+def test_views_of_other_groups_or_readings_keep_their_aggregate(other):
+    found = share(plans(*MEANS, mean("other", **other)))
+    assert [plan.name for plan in found] == [f"v0 and {FEWEST_INDEXED - 1} more", "other"]
+
+
+def test_what_all_ask_of_readings_is_asked_before_they_are_folded():
+    (plan,) = share(plans(*(mean(f"v{n}", f"v > 3 AND k = {n}") for n in range(FEWEST_INDEXED))))
+    assert [type(node).__name__ for node in cut_into_stages(plan).feeds[0].below] == ["Select", "Project"]
+
+
+def test_keys_that_are_equal_and_not_the_same_are_asked_before_they_are_folded():
+    found = plans(*(mean(f"v{n}", f"v = {n}", selected="COUNT(*) AS n", keys="v") for n in range(FEWEST_INDEXED)))
+    assert share(found) == found
+
+
+def test_explain_tells_of_a_shared_aggregate():
+    found = plans(*MEANS)
+    (shared,) = share(found)
+    assert "one aggregate for this and 7 other views, told apart by the query index" in explain(found[2], shared)

@@ -10,7 +10,7 @@ from skerry.database import Database
 from skerry.errors import InputError
 from skerry.plan import explain as plans
 from skerry.plan.shared import Deal
-from skerry.plan.sharing import share_joins
+from skerry.plan.sharing import share
 
 __all__ = ["explain"]
 
@@ -25,7 +25,7 @@ def explain(
     """
     database = opened(script, project)
     found = database.plans()
-    shared = {name: plan for plan in share_joins(found) if isinstance(plan.root, Deal) for name in plan.root.outputs}
+    shared = {name: plan for plan in share(found) if isinstance(plan.root, Deal) for name in plan.root.outputs}
     told = [plans.explain(plan, shared.get(plan.name)) for plan in found] + _subscriptions(database)
     if not told:
         raise InputError("the script has no view; add one with CREATE MATERIALIZED VIEW")

@@ -105,9 +105,9 @@ def derivations(nodes: Sequence[Node], tables: Tables = MappingProxyType({})) ->
 
 
 def _dealing(node: Deal) -> list[Operator]:
-    ages = Ages(node.input.schema, node.input.sides)
-    index = QueryIndex.restored(node.index, ages.schema, evaluator)
-    return [ages, DealOperator(Dealer(index, dict(node.views)))]
+    ages = [Ages(node.input.schema, node.input.sides)] if isinstance(node.input, Join) else []
+    schema = ages[0].schema if ages else node.input.schema
+    return [*ages, DealOperator(Dealer(QueryIndex.restored(node.index, schema, evaluator), dict(node.views)))]
 
 
 def everything(schema: pa.Schema) -> Operator:

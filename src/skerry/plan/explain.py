@@ -84,13 +84,15 @@ def _kept(state: Stateful) -> str:
 
 
 def _sharing(shared: ViewPlan | None) -> str:
-    """With whom a view shares its join, and what that is."""
+    """With whom a view shares its join or aggregate, and what that is."""
     if shared is None:
         return ""
     assert isinstance(shared.root, Deal)
-    windows = ", ".join(f"{side.name} {_side_window(side)}" for side in shared.root.input.sides)
-    others = len(shared.root.views) - 1
-    return f"; one join over {windows} for this and {others} other views, told apart by the query index"
+    one, others = shared.root.input, len(shared.root.views) - 1
+    what = "aggregate"
+    if isinstance(one, Join):
+        what = f"join over {', '.join(f'{side.name} {_side_window(side)}' for side in one.sides)}"
+    return f"; one {what} for this and {others} other views, told apart by the query index"
 
 
 def _route(state: Stateful, place: int) -> str:

@@ -6,7 +6,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from skerry.operators.dealing import DEALT, Columns
-from skerry.plan.nodes import Join, Node
+from skerry.plan.nodes import Aggregate, Join, Node
 
 __all__ = ["Deal", "Wanted"]
 
@@ -31,13 +31,14 @@ class Wanted(Node):
 
 @dataclass(frozen=True)
 class Deal(Node):
-    """The combinations of a join, dealt out to views; a row holds what some of them give.
+    """The combinations of a join or the groups of an aggregate, dealt out to views; a row holds what some of them give.
 
-    The index has each view's predicate by the view's name, over the join's columns and the ages of the members:
-    the join's windows are the widest of all views', and a view's own one is part of its predicate.
+    The index has each view's predicate by the view's name, over the columns of the input. Those of a join have the
+    ages of the members behind them: its windows are the widest of all views', and a view's own one is part of its
+    predicate.
     """
 
-    input: Join
+    input: Join | Aggregate
     index: bytes
     views: tuple[tuple[str, Columns], ...]
 
@@ -48,7 +49,7 @@ class Deal(Node):
 
     @property
     def inputs(self) -> tuple[Node, ...]:
-        """The one join."""
+        """The one input."""
         return (self.input,)
 
     @cached_property

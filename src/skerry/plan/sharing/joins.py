@@ -15,38 +15,22 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import pyarrow as pa
-import sqlglot
 from sqlglot import exp
 
 from skerry.catalog import Source
-from skerry.index.index import QueryIndex
-from skerry.index.reading import region_of
 from skerry.model.time import END_OF_TIME
 from skerry.operators.dealing import Columns
-from skerry.operators.derive import Expression, evaluator
+from skerry.operators.derive import Expression
 from skerry.operators.joins.ages import age_of, with_ages
 from skerry.operators.joins.side import Side
-from skerry.plan.nodes import Join, Node, Project, Scan, Select, ViewPlan
-from skerry.plan.shared import Deal, Wanted
-from skerry.plan.stages import FEWEST_INDEXED
+from skerry.plan.nodes import Join, Node, Project, Scan, ViewPlan
+from skerry.plan.shared import Wanted
+from skerry.plan.sharing.member import Member, dealt_out, index_of, over, renamed, selected, tree_of
 
-__all__ = ["share_joins"]
+__all__ = ["JoinMember"]
 
 _OF_THE_JOIN = {"emit", "join", "max_combinations"}
 """Options that views of one join agree on. A view with any other has a join of its own."""
-
-
-def share_joins(views: Sequence[ViewPlan]) -> list[ViewPlan]:
-    """The same views, those that are alike and many as one plan, in the place of the first of them."""
-    found = {view.name: _Member.of(view) for view in views}
-    groups: dict[tuple[Any, ...], list[_Member]] = {}
-    for member in filter(None, found.values()):
-        groups.setdefault(member.alike, []).append(member)
-    shared = {members[0].view.name: members for members in groups.values() if len(members) >= FEWEST_INDEXED}
-    within = {member.view.name for members in shared.values() for member in members}
-    alone_or_first = [view for view in views if view.name in shared or view.name not in within]
-    return [_Group(shared[view.name]).plan() if view.name in shared else view for view in alone_or_first]
 
 
 @dataclass(frozen=True)
@@ -62,7 +46,7 @@ class _Stream:
     def of(cls, relation: Node, side: Side) -> "_Stream | None":
         """None where there is more than a selection between the join and the readings."""
         assert isinstance(relation, Project)
-        asked, below = _selected(relation.input)
+        asked, below = selected(relation.input)
         if not isinstance(below, Scan) or below.source.is_table:
             return None
         return cls(side, below.source, dict(relation.columns), asked)
@@ -79,12 +63,12 @@ class _Stream:
     @property
     def taken(self) -> set[str]:
         """The columns that are needed, but for keys that are computed."""
-        asked = {column.name for each in self.asked for column in _tree(each).find_all(exp.Column)}
+        asked = {column.name for each in self.asked for column in tree_of(each).find_all(exp.Column)}
         return asked | {expression.column for expression in self.columns.values() if expression.column}
 
 
 @dataclass(frozen=True)
-class _Member:
+class JoinMember(Member):
     """A view that may share its join. Its streams are in an order that does not depend on how it was written."""
 
     view: ViewPlan
@@ -94,11 +78,11 @@ class _Member:
     columns: Columns
 
     @classmethod
-    def of(cls, view: ViewPlan) -> "_Member | None":
+    def of(cls, view: ViewPlan) -> "JoinMember | None":
         """None if the view is no join, or one that has to keep to itself."""
         if not isinstance(view.root, Project) or view.options.keys() - _OF_THE_JOIN:
             return None
-        asked, join = _selected(view.root.input)
+        asked, join = selected(view.root.input)
         if not isinstance(join, Join) or join.overload is not None or join.counted:
             return None
         streams = [_Stream.of(*pair) for pair in zip(join.relations, join.sides, strict=True)]
@@ -119,6 +103,11 @@ class _Member:
         streams = [(stream.source.name, stream.side.time) for stream in self.streams]
         return self.join.technique, self.join.limit, *streams, *((key.sql, key.type) for key in keys)
 
+    @classmethod
+    def together(cls, members: Sequence["JoinMember"]) -> ViewPlan:
+        """One join for all."""
+        return _Group(members).plan()
+
 
 def _place(stream: _Stream) -> tuple[Any, ...]:
     return stream.source.name, stream.side.time, sorted(stream.keys)
@@ -127,7 +116,7 @@ def _place(stream: _Stream) -> tuple[Any, ...]:
 class _Group:
     """Members that are alike. Names are those of the first."""
 
-    def __init__(self, members: Sequence[_Member]) -> None:
+    def __init__(self, members: Sequence[JoinMember]) -> None:
         self._members, self._first = tuple(members), members[0]
         sides = [self._side(place) for place in range(len(self._first.streams))]
         self._join = replace(
@@ -137,12 +126,9 @@ class _Group:
     def plan(self) -> ViewPlan:
         """One plan for all."""
         schema = with_ages(self._join.schema, self._join.sides)
-        index = _index(schema, {member.view.name: list(self._conditions(member)) for member in self._members})
-        known: dict[Columns, Columns] = {}
-        columns = [self._columns(member) for member in self._members]
-        views = [(m.view.name, known.setdefault(some, some)) for m, some in zip(self._members, columns, strict=True)]
-        name = f"{self._first.view.name} and {len(views) - 1} more"
-        return ViewPlan(name, Deal(self._join, index, tuple(views)), self._first.view.options)
+        conditions = [list(self._conditions(member)) for member in self._members]
+        columns = [over(member.columns, self._names(member)) for member in self._members]
+        return dealt_out([member.view for member in self._members], self._join, schema, conditions, columns)
 
     def _side(self, place: int) -> tuple[Node, Side]:
         """A stream with the widest window and the columns that any member needs."""
@@ -156,23 +142,17 @@ class _Group:
         span_us = max(_span(stream) for stream in streams)
         return projected, Side(mine.side.name, projected.schema, tuple(names), mine.side.time, span_us)
 
-    def _conditions(self, member: _Member) -> Iterator[exp.Expr]:
+    def _conditions(self, member: JoinMember) -> Iterator[exp.Expr]:
         """All that a view asks of combinations: its windows, of single streams, of several."""
         for stream, side in zip(member.streams, self._join.sides, strict=True):
             if _span(stream) < _span_of(side):
                 yield exp.column(age_of(side.name), quoted=True) <= _span(stream)
             for asked in stream.asked:
-                yield _renamed(_tree(asked), {name: f"{side.name}.{name}" for name in stream.source.schema.names})
+                yield renamed(tree_of(asked), {name: f"{side.name}.{name}" for name in stream.source.schema.names})
         for asked in member.asked:
-            yield _renamed(_tree(asked), self._names(member))
+            yield renamed(tree_of(asked), self._names(member))
 
-    def _columns(self, member: _Member) -> Columns:
-        names = self._names(member)
-        if all(mine == other for mine, other in names.items()):
-            return member.columns
-        return tuple((name, _over(expression, names)) for name, expression in member.columns)
-
-    def _names(self, member: _Member) -> dict[str, str]:
+    def _names(self, member: JoinMember) -> dict[str, str]:
         """What the columns of a member's combinations are called here."""
         return {
             f"{stream.side.name}.{name}": f"{side.name}.{name}"
@@ -185,26 +165,8 @@ def _wanted(source: Source, streams: Sequence[_Stream]) -> Node:
     """The readings of a source, without those that no member wants."""
     if not all(stream.asked for stream in streams):
         return Scan(source)
-    asked = {" AND ".join(each.sql for each in stream.asked): list(map(_tree, stream.asked)) for stream in streams}
-    return Wanted(Scan(source), _index(source.schema, asked))
-
-
-def _index(schema: pa.Schema, queries: Mapping[str, Sequence[exp.Expr]]) -> bytes:
-    """An index of queries, packed, each all of some conditions."""
-    index = QueryIndex(schema, evaluator)
-    for name, conditions in queries.items():
-        tree = exp.and_(*conditions) if conditions else exp.true()
-        index.add(name, region_of(tree, schema, evaluator))
-    return index.saved()
-
-
-def _selected(node: Node) -> tuple[tuple[Expression, ...], Node]:
-    """What selections ask, and what they stand on."""
-    asked: list[Expression] = []
-    while isinstance(node, Select):
-        asked.append(node.predicate)
-        node = node.input
-    return tuple(asked), node
+    asked = {" AND ".join(each.sql for each in stream.asked): list(map(tree_of, stream.asked)) for stream in streams}
+    return Wanted(Scan(source), index_of(source.schema, asked))
 
 
 def _span(stream: _Stream) -> int:
@@ -214,20 +176,3 @@ def _span(stream: _Stream) -> int:
 def _span_of(side: Side) -> int:
     assert side.span_us is not None, "a window that counts rows is not shared"
     return min(side.span_us, END_OF_TIME)
-
-
-def _tree(expression: Expression) -> exp.Expr:
-    return sqlglot.parse_one(expression.sql, read="duckdb")
-
-
-def _renamed(tree: exp.Expr, names: Mapping[str, str]) -> exp.Expr:
-    for column in list(tree.find_all(exp.Column)):
-        column.set("this", exp.to_identifier(names[column.name], quoted=True))
-    return tree
-
-
-def _over(expression: Expression, names: Mapping[str, str]) -> Expression:
-    """The same expression over columns of other names."""
-    if expression.column is not None:
-        return Expression.of(names[expression.column], expression.type)
-    return Expression(_renamed(_tree(expression), names).sql("duckdb"), expression.type)

@@ -1,0 +1,5 @@
+"""Many views that are alike, answered together: one join or one aggregate for all of them."""
+
+from skerry.plan.sharing.groups import share
+
+__all__ = ["share"]

@@ -1,0 +1,150 @@
+"""Many views that fold the same groups: one aggregate for all of them.
+
+Views are alike if they group the readings of one source by the same keys over the same windows; what they compute, and
+for which groups, may differ. A condition that only names keys holds for all readings of a group or for none, so it can
+be asked of the group: then a reading is folded once, however many views there are. Conditions that name anything else
+are part of what views must have in common.
+
+    view 1: Project ─ Select ─ Aggregate ─ Project ─ Select ─ Scan       Deal ─ Aggregate ─ Project ─ Select ─ Scan
+    view 2: Project ─ Aggregate ─ Project ─ Select ─ Scan          ──►           (all folds)       (what all ask)
+    ...
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from skerry.operators.aggregate import WINDOW_END, WINDOW_START
+from skerry.operators.dealing import Columns
+from skerry.operators.derive import Expression
+from skerry.operators.folds import Fold
+from skerry.plan.nodes import Aggregate, Node, Project, Scan, Select, ViewPlan
+from skerry.plan.sharing.member import Member, dealt_out, over, renamed, selected, tree_of
+
+__all__ = ["AggregateMember"]
+
+_OF_THE_AGGREGATE = {"emit"}
+"""Options that views of one aggregate agree on. A view with any other has one of its own."""
+
+
+@dataclass(frozen=True)
+class AggregateMember(Member):
+    """A view that may share its aggregate."""
+
+    view: ViewPlan
+    node: Aggregate
+    scan: Scan
+    below: dict[str, Expression]
+    """What is computed from readings: their time, keys and arguments."""
+    of_keys: tuple[exp.Expr, ...]
+    """What it asks of readings and may ask of groups as well."""
+    of_readings: tuple[Expression, ...]
+    of_groups: tuple[Expression, ...]
+    columns: Columns
+
+    @classmethod
+    def of(cls, view: ViewPlan) -> "AggregateMember | None":
+        """None if the view is no aggregate over the readings of a source, or one that has to keep to itself."""
+        if not isinstance(view.root, Project) or view.options.keys() - _OF_THE_AGGREGATE:
+            return None
+        of_groups, node = selected(view.root.input)
+        if not isinstance(node, Aggregate) or not isinstance(node.input, Project):
+            return None
+        asked, scan = selected(node.input.input)
+        if not isinstance(scan, Scan) or scan.source.is_table:
+            return None
+        below = dict(node.input.columns)
+        keys = {below[key].column for key in node.keys if not pa.types.is_floating(below[key].type)}
+        of_keys, of_readings = _parted(asked, keys)
+        return cls(view, node, scan, below, of_keys, of_readings, of_groups, view.root.columns)
+
+    @cached_property
+    def keys(self) -> dict[str, str]:
+        """What its keys are computed by, and the names they have."""
+        return {self.below[key].sql: key for key in self.node.keys}
+
+    @property
+    def alike(self) -> tuple[Any, ...]:
+        """The source, the readings, the time and its windows, and the keys."""
+        asked = sorted(each.sql for each in self.of_readings)
+        return self.scan.source.name, *asked, self.below[self.node.time].sql, self.node.window, *sorted(self.keys)
+
+    @classmethod
+    def together(cls, members: Sequence["AggregateMember"]) -> ViewPlan:
+        """One aggregate for all."""
+        return _Group(members).plan()
+
+    def asked(self, fold: Fold) -> tuple[str, str]:
+        """What a fold computes, and from what."""
+        return fold.function, self.below[fold.argument].sql if fold.argument else ""
+
+
+class _Group:
+    """Members that are alike. Keys are named as the first names them."""
+
+    def __init__(self, members: Sequence[AggregateMember]) -> None:
+        self._members, self._first = tuple(members), members[0]
+        self._folds: dict[tuple[str, str], Fold] = {}
+        self._arguments: dict[str, tuple[str, Expression]] = {}
+        for member in members:
+            for fold in member.node.folds:
+                self._folds.setdefault(member.asked(fold), self._fold(member, fold))
+        heads = [(name, self._first.below[name]) for name in (self._first.node.time, *self._first.node.keys)]
+        readings: Node = self._first.scan
+        for asked in self._first.of_readings:
+            readings = Select(readings, asked)
+        below = Project(readings, (*heads, *self._arguments.values()))
+        self._node = replace(self._first.node, input=below, folds=tuple(self._folds.values()))
+
+    def _fold(self, member: AggregateMember, fold: Fold) -> Fold:
+        """A member's fold under a name of its own."""
+        name, argument = f"_fold{len(self._folds)}", None
+        if fold.argument:
+            given = member.below[fold.argument]
+            argument, _ = self._arguments.setdefault(given.sql, (f"_argument{len(self._arguments)}", given))
+        return replace(fold, argument=argument, name=name)
+
+    def plan(self) -> ViewPlan:
+        """One plan for all."""
+        conditions = [list(self._conditions(member)) for member in self._members]
+        columns = [over(member.columns, self._names(member)) for member in self._members]
+        return dealt_out([member.view for member in self._members], self._node, self._node.schema, conditions, columns)
+
+    def _conditions(self, member: AggregateMember) -> Iterator[exp.Expr]:
+        """All that a view asks of groups."""
+        keys = {self._first.below[key].column: key for key in self._first.node.keys}
+        for asked in member.of_keys:
+            yield renamed(asked.copy(), {column: keys[column] for column in _names(asked)})
+        for each in member.of_groups:
+            yield renamed(tree_of(each), self._names(member))
+
+    def _names(self, member: AggregateMember) -> dict[str, str]:
+        """What the columns of a member's groups are called here."""
+        keys = {name: self._first.keys[sql] for sql, name in member.keys.items()}
+        folds = {fold.name: self._folds[member.asked(fold)].name for fold in member.node.folds}
+        return {WINDOW_START: WINDOW_START, WINDOW_END: WINDOW_END, **keys, **folds}
+
+
+def _parted(asked: Iterable[Expression], keys: set[str | None]) -> tuple[tuple[exp.Expr, ...], tuple[Expression, ...]]:
+    """What is asked of keys alone, part by part, and the rest.
+
+    Keys that are equal are the same here, which does not go for numbers with a fraction: 0.0 and -0.0.
+    """
+    of_keys, rest = [], []
+    for each in asked:
+        tree = tree_of(each)
+        parts = list(tree.flatten()) if isinstance(tree, exp.And) else [tree]
+        mine = [part for part in parts if _names(part) <= keys]
+        others = [part for part in parts if not _names(part) <= keys]
+        of_keys += mine
+        if others:
+            rest.append(Expression(exp.and_(*others).sql("duckdb"), each.type) if mine else each)
+    return tuple(of_keys), tuple(rest)
+
+
+def _names(tree: exp.Expr) -> set[str]:
+    return {column.name for column in tree.find_all(exp.Column)}
