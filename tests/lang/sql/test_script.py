@@ -1,3 +1,4 @@
+import pyarrow as pa
 import pytest
 
 from skerry.catalog import Catalog
@@ -176,3 +177,16 @@ def test_unknown_view_has_no_plan():
 def test_plans_are_in_order_of_creation():
     fast = f"CREATE MATERIALIZED VIEW fast AS SELECT MAX(speed) FROM {TUMBLE}"
     assert [plan.name for plan in session(SLOW, fast).plans()] == ["slow", "fast"]
+
+
+def test_plan_is_another_when_what_it_reads_was_replaced_elsewhere():
+    catalog = Catalog.in_memory()
+    session, other = Session(catalog), Session(catalog)
+    session.execute("CREATE SOURCE t (speed DOUBLE) WITH (connector='file', path='t.csv')")
+    session.execute("CREATE MATERIALIZED VIEW slow AS SELECT speed + 1 AS more FROM t WHERE speed < 30")
+    assert session.plan("slow") is session.plan("slow")
+    assert session.plan("slow").root.schema.field("more").type == pa.float64()
+    other.execute("CREATE OR REPLACE SOURCE t (speed INT) WITH (connector='file', path='t.csv')")
+    assert session.plan("slow").root.schema.field("more").type == pa.int32()
+    other.execute("CREATE OR REPLACE MATERIALIZED VIEW slow AS SELECT speed FROM t")
+    assert session.plan("slow").root.schema.names == ["speed"]

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 import duckdb
 import pyarrow as pa
@@ -101,7 +101,11 @@ def scalar(tree: exp.Expr, scope: Scope) -> Expression:
     if len(sql) > _LARGEST * 10:
         raise SqlError("an expression is too large", place_of(tree))
     _check_functions(sql, tree)
-    return Expression(sql, _type(sql, scope.schema, tree), predicate=simple(resolved, scope.schema))
+    try:
+        type_ = _type(sql, scope.schema)
+    except duckdb.Error as error:
+        raise SqlError(_first_sentence(str(error)), place_of(tree)) from None
+    return Expression(sql, type_, predicate=simple(resolved, scope.schema))
 
 
 def _resolved(tree: exp.Expr, resolve: Callable[[exp.Column], exp.Expr]) -> exp.Expr:
@@ -179,14 +183,13 @@ def _place_of_function(tree: exp.Expr, name: str) -> Place | None:
     return place_of(tree)
 
 
-def _type(sql: str, schema: pa.Schema, tree: exp.Expr) -> pa.DataType:
+@lru_cache(maxsize=4096)
+def _type(sql: str, schema: pa.Schema) -> pa.DataType:
     """Let DuckDB say what type an expression has over these columns."""
     connection = evaluator()
     connection.register("batch", pa.Table.from_batches([empty(schema)]))
     try:
         return connection.sql(f"SELECT {sql} AS value FROM batch").to_arrow_table().schema.field(0).type
-    except duckdb.Error as error:
-        raise SqlError(_first_sentence(str(error)), place_of(tree)) from None
     finally:
         connection.unregister("batch")
 

@@ -54,6 +54,7 @@ class Session:
 
     def __init__(self, catalog: Catalog, base: Path = Path()) -> None:
         self.catalog, self._base = catalog, base
+        self._known: dict[str, tuple[View, ViewPlan]] = {}
 
     def execute(self, script: str) -> None:
         """Carry out all statements. The first wrong one stops the script before it changed anything."""
@@ -66,6 +67,8 @@ class Session:
     def plan(self, name: str, within: tuple[str, ...] = ()) -> ViewPlan:
         """What a view of the catalogue means; ``within`` are the views for whose sake that is asked."""
         view = self.catalog.view(name)
+        if (known := self._remembered(view)) is not None:
+            return known
         tree = read(view.text)[0].tree if view.text else exp.Create()
         assert isinstance(tree, exp.Create)
         return self._bound(view, tree, (*within, name))
@@ -170,7 +173,17 @@ class Session:
         plan = ViewPlan(view.name, root, view.options, tuple(streams.plans))
         if plan.views:
             cut_into_stages(plan)
+        elif not view.program:
+            self._known[view.name] = view, plan
         return plan
+
+    def _remembered(self, view: View) -> ViewPlan | None:
+        """The plan that a view has had since it was bound last, if neither it nor what it reads is another by now."""
+        bound, plan = self._known.get(view.name, (None, None))
+        if plan is None or bound != view:
+            return None
+        sources = {source.name: source for source in self.catalog.sources()}
+        return plan if all(sources.get(read.name) == read for read in (*plan.sources, *plan.tables)) else None
 
     def _drop(self, tree: exp.Drop, name: str) -> None:
         if self.catalog.text_of(name) is None:

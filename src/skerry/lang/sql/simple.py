@@ -1,6 +1,7 @@
 """Which expressions are so simple that Arrow decides them as DuckDB would."""
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 import duckdb
 import pyarrow as pa
@@ -146,6 +147,7 @@ def _constant(tree: exp.Expr, type_: pa.DataType) -> "pa.Scalar[pa.DataType]":
         raise _Other from None
 
 
+@lru_cache(maxsize=4096)
 def _computed(sql: str) -> "pa.Scalar[pa.DataType]":
     try:
         return evaluator().sql(f"SELECT {sql}").to_arrow_table().column(0)[0]

@@ -26,7 +26,7 @@ _Part = tuple[int, pa.RecordBatch]
 
 _CLOCK, _WAITING = "clock", "waiting"
 _PIECE = 2**20
-"""How many combinations are made answers at a time."""
+"""How many combinations are made answers at a time: fewer would be slower, for each piece costs some milliseconds."""
 
 
 class MultiJoin(Operator):
@@ -67,7 +67,7 @@ class MultiJoin(Operator):
         return join(list(self.pieces(watermark)), self.schema)
 
     def pieces(self, watermark: Micros) -> Iterator[pa.RecordBatch]:
-        """Join what has come; the columns of all combinations at once would be more than caches hold, if not memory."""
+        """Join what has come, and forget; the columns of all combinations at once may be more than memory holds."""
         if self._waiting:
             parts, self._waiting = self._parts(), []
             found = self._technique.arrive(self._stored(parts))
