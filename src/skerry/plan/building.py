@@ -17,6 +17,7 @@ from skerry.operators.dealing import Deal as DealOperator
 from skerry.operators.dealing import Dealer
 from skerry.operators.derive import Derive, Expression, evaluator
 from skerry.operators.gather import Gather as GatherOperator
+from skerry.operators.joins.absence import Absence as AbsenceOperator
 from skerry.operators.joins.ages import Ages
 from skerry.operators.joins.join import MultiJoin
 from skerry.operators.joins.shedding import SheddingJoin
@@ -27,14 +28,14 @@ from skerry.operators.operator import Operator
 from skerry.operators.partial import PartialAggregate
 from skerry.operators.wanted import Wanted as WantedOperator
 from skerry.plan.deduction import Deduce
-from skerry.plan.nodes import Aggregate, Gather, Join, Lookup, Node, Project, Select
+from skerry.plan.nodes import Absence, Aggregate, Gather, Join, Lookup, Node, Project, Select
 from skerry.plan.overload import Shedding, Spilling
 from skerry.plan.shared import Deal, Wanted
 
 __all__ = ["Stateful", "Tables", "derivations", "everything", "partial", "stateful"]
 
 Tables = Mapping[str, pa.RecordBatch]
-Stateful = Aggregate | Join | Gather | Deduce
+Stateful = Aggregate | Join | Absence | Gather | Deduce
 """The nodes that keep something."""
 
 
@@ -42,6 +43,8 @@ def stateful(view: str, node: Stateful) -> Operator:
     """The operator of a node that keeps something."""
     if isinstance(node, Join):
         return _join(view, node)
+    if isinstance(node, Absence):
+        return AbsenceOperator(node.sides, node.columns)
     if isinstance(node, Gather):
         return GatherOperator(
             node.relations[0].schema,

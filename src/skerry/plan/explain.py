@@ -10,7 +10,7 @@ from skerry.operators.derive import Expression
 from skerry.operators.joins.side import Side
 from skerry.plan.building import Stateful
 from skerry.plan.deduction import Deduce
-from skerry.plan.nodes import Aggregate, Gather, Join, Lookup, Node, Project, Scan, Select, ViewPlan
+from skerry.plan.nodes import Absence, Aggregate, Gather, Join, Lookup, Node, Project, Scan, Select, ViewPlan
 from skerry.plan.overload import Shedding, Spilling
 from skerry.plan.shared import Deal
 from skerry.plan.stages import FEWEST_INDEXED, Stages, cut_into_stages, spine
@@ -66,6 +66,8 @@ def _place(state: Stateful) -> str:
         return "by key"
     if isinstance(state, Deduce):
         return f"by {state.shard[0]}, the host that all rules share" if state.shard else "in one bucket"
+    if isinstance(state, Absence):
+        return f"by {', '.join(_meaning(state, 0, key) for key in state.sides[0].keys)}"
     if state.counted:
         return "in one bucket, since LAST_ROWS needs one order of arrival"
     if isinstance(state.overload, Shedding):
@@ -80,6 +82,8 @@ def _kept(state: Stateful) -> str:
         return "every reading for its span"
     if isinstance(state, Deduce):
         return "every fact for its window, and what follows from them"
+    if isinstance(state, Absence):
+        return "readings until it is settled whether they have a partner, and their partners"
     return "the live readings within it" if isinstance(state.overload, Shedding) else "every live reading"
 
 
@@ -98,7 +102,7 @@ def _sharing(shared: ViewPlan | None) -> str:
 def _route(state: Stateful, place: int) -> str:
     if isinstance(state, Aggregate):
         return "route: beside the source, partial aggregates before the shuffle"
-    name = f" {state.sides[place].name}" if isinstance(state, Join) else ""
+    name = f" {state.sides[place].name}" if isinstance(state, Join | Absence) else ""
     return f"route{name}: beside the source, only the columns that are needed"
 
 
@@ -123,11 +127,11 @@ def _readable(text: str, states: Sequence[Stateful]) -> str:
     return hidden.sub(lambda found: meanings.get(found[1], found[0]), text)
 
 
-def _key(join: Join, number: int) -> str:
+def _key(join: Join | Absence, number: int) -> str:
     return " = ".join(f"{side.name}.{_meaning(join, p, side.keys[number])}" for p, side in enumerate(join.sides))
 
 
-def _meaning(join: Join, place: int, name: str) -> str:
+def _meaning(join: Join | Absence, place: int, name: str) -> str:
     """What a column of a side was computed from."""
     below = join.relations[place]
     assert isinstance(below, Project)
@@ -148,9 +152,11 @@ def _told(node: Node) -> str:
     if isinstance(node, Aggregate):
         folds = ", ".join(fold.name for fold in node.folds)
         return f"Aggregate {folds} by {', '.join((*node.keys, 'window'))} over {_window(node.window)}"
-    if isinstance(node, Join):
+    if isinstance(node, Join | Absence):
         keys = " AND ".join(_key(node, number) for number in range(len(node.sides[0].keys)))
         windows = ", ".join(f"{side.name} {_side_window(side)}" for side in node.sides)
+        if isinstance(node, Absence):
+            return f"Absence of {node.sides[1].name}: {keys} over {windows}, given when the window is over"
         return f"Join ({node.technique}) {keys} over {windows}{_overload(node)}"
     if isinstance(node, Lookup):
         keys = " AND ".join(f"{mine.sql} = {other.sql}" for mine, other in node.keys)

@@ -7,7 +7,7 @@ the lag of the time column that it goes by, so that no answer comes too late.
 from skerry.model.types import TIMESTAMP
 from skerry.operators.aggregate import WINDOW_END, WINDOW_START
 from skerry.plan.deduction import Deduce
-from skerry.plan.nodes import Aggregate, Gather, Join, Lookup, Node, Project, Scan, Select
+from skerry.plan.nodes import Absence, Aggregate, Gather, Join, Lookup, Node, Project, Scan, Select
 from skerry.plan.overload import Spilling
 
 __all__ = ["lag_of", "times"]
@@ -26,6 +26,8 @@ def lag_of(node: Node, column: str) -> int | None:
         return {WINDOW_END: 0, WINDOW_START: node.window.size_us}.get(column)
     if isinstance(node, Join):
         return _of_join(node, column)
+    if isinstance(node, Absence):
+        return _of_absence(node, column)
     if isinstance(node, Gather):
         return 0 if column == "ts" else None
     return node.lag_of(column) if isinstance(node, Deduce) else None
@@ -45,3 +47,9 @@ def _of_join(join: Join, column: str) -> int | None:
         return None
     spans = {f"{side.name}.{side.time}": side.span_us for side in join.sides}
     return spans.get(column)
+
+
+def _of_absence(absence: Absence, column: str) -> int | None:
+    """A row is given when its window is over."""
+    lag, span_us = lag_of(absence.relations[0], column), absence.sides[0].span_us
+    return None if lag is None or span_us is None else lag + span_us

@@ -19,6 +19,7 @@ from skerry.plan.overload import Overload, Shedding
 
 __all__ = [
     "MOST_COMBINATIONS",
+    "Absence",
     "Aggregate",
     "Gather",
     "Join",
@@ -208,6 +209,30 @@ class Join(Node):
         """The columns of all sides, each behind its side's name."""
         named = [field.with_name(f"{side.name}.{field.name}") for side in self.sides for field in side.schema]
         return pa.schema(named)
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The sides' relations."""
+        return self.relations
+
+
+@dataclass(frozen=True)
+class Absence(Node):
+    """The rows of the first side that have no partner on the second: equal keys, each in its window as of the newer."""
+
+    relations: tuple[Node, ...]
+    sides: tuple[Side, Side]
+    columns: tuple[str, ...]
+    """What is given of a row."""
+
+    def keys(self, place: int) -> tuple[str, ...]:
+        """What spreads a side over buckets."""
+        return self.sides[place].keys
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Columns of the first side."""
+        return pa.schema([self.sides[0].schema.field(name) for name in self.columns])
 
     @property
     def inputs(self) -> tuple[Node, ...]:

@@ -1,7 +1,7 @@
 """A plan cut where it must be shuffled: what runs beside each source, and what runs by key.
 
     Scan ─ Select ─ Project ─┐
-    Scan ─ Project ──────────┼─ Aggregate, Join or Gather ─ Select ─ Project
+    Scan ─ Project ──────────┼─ Aggregate, Join, ...      ─ Select ─ Project
     └──────── route ─────────┴──────────────── operate ───────────────────┘
               by split                     by bucket of the keys
 
@@ -24,7 +24,7 @@ from skerry.operators.operator import Chain, Operator
 from skerry.plan.building import Stateful, Tables, derivations, everything, partial, stateful
 from skerry.plan.deduction import Deduce
 from skerry.plan.lags import lag_of, times
-from skerry.plan.nodes import Aggregate, Gather, Join, Lookup, Node, Project, Scan, Select, ViewPlan
+from skerry.plan.nodes import Absence, Aggregate, Gather, Join, Lookup, Node, Project, Scan, Select, ViewPlan
 from skerry.plan.overload import Shedding, Spilling
 from skerry.plan.shared import Deal, Wanted
 
@@ -236,12 +236,16 @@ def _time(state: Stateful, place: int) -> str | None:
     """The column by which a node knows when the rows of one of its streams are."""
     if isinstance(state, Join):
         return None if state.counted else state.sides[place].time
+    if isinstance(state, Absence):
+        return state.sides[place].time
     return state.facts[place].time if isinstance(state, Deduce) else state.time
 
 
 def _feed(state: Stateful, place: int, source: Source, below: tuple[Node, ...]) -> Feed:
     if isinstance(state, Join):
         return Feed(state.sides[place].name, source, below, state.keys(place), stamped=state.counted)
+    if isinstance(state, Absence):
+        return Feed(state.sides[place].name, source, below, state.keys(place))
     if isinstance(state, Gather):
         return Feed(source.name, source, below, (state.key,))
     if isinstance(state, Deduce):

@@ -7,7 +7,7 @@ from skerry.catalog import Source
 from skerry.errors import InputError
 from skerry.plan.deduction import Deduce
 from skerry.plan.lags import times
-from skerry.plan.nodes import Aggregate, Gather, Join, Lookup, Node, Project, Scan, Select, ViewPlan
+from skerry.plan.nodes import Absence, Aggregate, Gather, Join, Lookup, Node, Project, Scan, Select, ViewPlan
 
 __all__ = ["as_stream", "inlined"]
 
@@ -25,7 +25,7 @@ def inlined(node: Node, plan_of: Callable[[str], ViewPlan]) -> Node:
     """The same plan with the plans of views in place of their names."""
     if isinstance(node, Scan):
         return _checked(plan_of(node.source.name)).root if node.source.connector == _VIEW else node
-    if isinstance(node, Join | Gather | Deduce):
+    if isinstance(node, Join | Absence | Gather | Deduce):
         return replace(node, relations=tuple(inlined(relation, plan_of) for relation in node.relations))
     assert isinstance(node, Select | Project | Lookup | Aggregate)
     return replace(node, input=inlined(node.input, plan_of))

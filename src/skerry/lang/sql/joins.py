@@ -27,7 +27,7 @@ from skerry.operators.derive import Expression
 from skerry.operators.joins.side import Side
 from skerry.plan.nodes import Join, Lookup, Node, Project, Scan, Select
 
-__all__ = ["JoinBinder", "common_type"]
+__all__ = ["JoinBinder", "common_type", "conjuncts", "from_of"]
 
 _MOST_STREAMS = 64
 
@@ -48,15 +48,16 @@ class _Term:
 class JoinBinder:
     """Bind FROM and WHERE of a SELECT over several relations. ``scope`` is what its columns may name.
 
-    ``grouped`` says that combinations are gathered by a window, that of ``windowed``.
+    ``grouped`` says that combinations are gathered by a window, that of ``windowed``. ``present`` is the first relation
+    where that is not what stands in FROM.
     """
 
-    def __init__(self, tree: exp.Select, streams: Streams, *, grouped: bool = False) -> None:
+    def __init__(
+        self, tree: exp.Select, streams: Streams, *, grouped: bool = False, present: From | None = None
+    ) -> None:
         self._tree = tree
         joins = tree.args.get("joins") or []
-        clause = tree.args.get("from_") or tree.args.get("from")
-        assert clause is not None
-        self._reads = [read_from(table, streams) for table in [clause.this, *(join.this for join in joins)]]
+        self._reads = [present or read_from(from_of(tree), streams), *(read_from(join.this, streams) for join in joins)]
         self._merged: set[str] = set()
         conditions = list(self._conditions(joins))
         self._homes = {place: place for place, read in enumerate(self._reads) if not _is_lookup(read)}
@@ -86,6 +87,20 @@ class JoinBinder:
         if residual:
             node = Select(node, residual, _told(self._rest))
         return node
+
+    def partners(self) -> tuple[list[Expression], Node, Side]:
+        """Of two streams that are only compared by keys: what the first has for keys, and the second."""
+        if not self.joins_streams:
+            told = "a table is not available there; write SLIDING over a stream"
+            raise SqlError(f"NOT EXISTS asks for a reading of a stream: {told}", place_of(self._tree))
+        others = [*self._own[self._streams[0]], *self._rest]
+        if others:
+            told = f"NOT EXISTS compares two streams by what is equal; {_told(others[:1])} is something else"
+            raise SqlError(told, place_of(others[0]) or place_of(self._tree))
+        first, second = self._streams
+        if self._reads[second].last_rows is not None:
+            raise SqlError("NOT EXISTS goes by time: write SLIDING in place of LAST_ROWS", place_of(self._tree))
+        return [of_streams[first] for of_streams in self._keys], *self._side(second)
 
     @property
     def window(self) -> tuple[Window, str]:
@@ -148,11 +163,11 @@ class JoinBinder:
             kind = " ".join(str(join.args.get(part) or "") for part in ("method", "side", "kind")).split()
             if kind not in ([], ["INNER"], ["CROSS"]):
                 raise SqlError(f"{' '.join(kind)} JOIN is not available; write JOIN", place_of(join))
-            yield from _conjuncts(join.args.get("on"))
+            yield from conjuncts(join.args.get("on"))
             for column in join.args.get("using") or []:
                 yield self._using(place, column)
         where = self._tree.args.get("where")
-        yield from _conjuncts(where.this if where else None)
+        yield from conjuncts(where.this if where else None)
 
     def _using(self, place: int, column: exp.Expr) -> exp.Expr:
         name = identifier(column)
@@ -315,12 +330,22 @@ def _told(parts: Sequence[exp.Expr]) -> str:
     return " AND ".join(part.sql("risingwave") for part in parts)
 
 
-def _conjuncts(predicate: exp.Expr | None) -> Iterator[exp.Expr]:
+def from_of(tree: exp.Select) -> exp.Expr:
+    """What stands in FROM."""
+    clause = tree.args.get("from_") or tree.args.get("from")
+    if clause is None:
+        raise SqlError("a view needs FROM", place_of(tree))
+    found: exp.Expr = clause.this
+    return found
+
+
+def conjuncts(predicate: exp.Expr | None) -> Iterator[exp.Expr]:
+    """The parts of a condition that must all hold."""
     if predicate is None:
         return
     bare = predicate.unnest()
     if isinstance(bare, exp.And):
-        yield from _conjuncts(bare.left)
-        yield from _conjuncts(bare.right)
+        yield from conjuncts(bare.left)
+        yield from conjuncts(bare.right)
     else:
         yield bare

@@ -6,10 +6,11 @@ from dataclasses import replace
 from sqlglot import exp
 
 from skerry.errors import OptionError, SqlError
+from skerry.lang.sql.absence import absence_node, told_apart
 from skerry.lang.sql.aggregates import AggregateBinder
 from skerry.lang.sql.declare import identifier
 from skerry.lang.sql.gather import gather_node, is_gather
-from skerry.lang.sql.joins import JoinBinder
+from skerry.lang.sql.joins import JoinBinder, from_of
 from skerry.lang.sql.overload import OVERLOAD_OPTIONS, number_option, overload
 from skerry.lang.sql.readable import Streams
 from skerry.lang.sql.reading import place_of
@@ -45,18 +46,15 @@ def query_plan(tree: exp.Expr, streams: Streams, options: Mapping[str, str] | No
     if not isinstance(tree, exp.Select):
         raise SqlError(f"a view is made of one SELECT; this is {type(tree).__name__.upper()}", place_of(tree))
     _check_parts(tree)
-    clause = tree.args.get("from_") or tree.args.get("from")
-    if clause is None:
-        raise SqlError("a view needs FROM", place_of(tree))
-    asked = options or {}
-    if is_gather(clause.this) and not tree.args.get("joins"):
-        return _gathered(tree, clause.this, streams, asked)
+    table, asked = from_of(tree), options or {}
+    if is_gather(table) and not tree.args.get("joins"):
+        return _gathered(tree, table, streams, asked)
     if asked.get("emit") == "early":
         raise OptionError("emit = 'early' is for GATHER; this view gives an answer once, when it is settled")
     if tree.args.get("joins"):
         return _joined(tree, streams, asked)
     _refuse(asked, _OF_JOINS, "a view without a join")
-    return _single(tree, read_from(clause.this, streams))
+    return _single(tree, read_from(table, streams), streams)
 
 
 def _check_parts(tree: exp.Select) -> None:
@@ -85,11 +83,17 @@ def _aggregates(tree: exp.Select) -> bool:
     return bool(group) or any(part.find(exp.AggFunc) for part in tree.selects)
 
 
-def _single(tree: exp.Select, read: From) -> Node:
+def _single(tree: exp.Select, read: From, streams: Streams) -> Node:
     node: Node = Scan(read.source)
     where = tree.args.get("where")
-    if where:
-        node = _selected(node, where.this, read.scope)
+    asked, absent = told_apart(where.this if where else None)
+    if asked is not None:
+        node = _selected(node, asked, read.scope)
+    if absent is not None and not _aggregates(tree):
+        return absence_node(absent, read, Project(node, _columns(tree, read.scope)), streams)
+    if absent is not None:
+        told = "NOT EXISTS with an aggregate is not available; aggregate over a view that has the NOT EXISTS"
+        raise SqlError(told, place_of(absent) or place_of(tree))
     if _aggregates(tree):
         return _aggregated(tree, node, read)
     if read.window and not read.window.tumbling:

@@ -13,7 +13,7 @@ from skerry.model.batch import join, pack, unpack
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.operators.joins.combining import Combiner
 from skerry.operators.joins.keys import Bools, key_codes
-from skerry.operators.joins.rows import RowStore
+from skerry.operators.joins.rows import RowStore, changes_of, restore_all, snapshot_of
 from skerry.operators.joins.side import LAST_MOMENT, Side
 from skerry.operators.joins.technique import Arrivals, Int64s
 from skerry.operators.joins.techniques import make_technique
@@ -79,19 +79,14 @@ class MultiJoin(Operator):
     def changes(self) -> PaneChanges:
         """The new chunks of all sides, and those no longer needed."""
         waiting = self._waiting_panes()
-        put, drop = {_CLOCK: self._clock(), **waiting}, [name for name in self._saved_waiting if name not in waiting]
+        gone = [name for name in self._saved_waiting if name not in waiting]
         self._saved_waiting = list(waiting)
-        for stream, store in enumerate(self._stores):
-            changes = store.changes()
-            put |= {f"{stream}/{name}": blob for name, blob in changes.put.items()}
-            drop += [f"{stream}/{name}" for name in changes.drop]
-        return PaneChanges(put, drop)
+        rows = changes_of(self._stores)
+        return PaneChanges({_CLOCK: self._clock(), **waiting, **rows.put}, [*gone, *rows.drop])
 
     def snapshot(self) -> Panes:
         """The chunks of all sides."""
-        stores = [store.snapshot() for store in self._stores]
-        panes = {f"{stream}/{name}": blob for stream, store in enumerate(stores) for name, blob in store.items()}
-        return panes | {_CLOCK: self._clock()} | self._waiting_panes()
+        return {**snapshot_of(self._stores), _CLOCK: self._clock(), **self._waiting_panes()}
 
     def restore(self, panes: Panes) -> None:
         """Take chunks over, and build the technique from them."""
@@ -99,9 +94,7 @@ class MultiJoin(Operator):
             return
         clock = json.loads(panes[_CLOCK])
         self._watermark = Micros(clock["watermark"])
-        for stream, (store, next_row) in enumerate(zip(self._stores, clock["next_rows"], strict=True)):
-            mine = {name.split("/")[1]: blob for name, blob in panes.items() if name.startswith(f"{stream}/")}
-            store.restore(mine, next_row)
+        restore_all(self._stores, panes, clock["next_rows"])
         held = [store.held() for store in self._stores]
         parts = [(stream, batch) for stream, (_, batch) in enumerate(held)]
         arrivals, kept = self._arrivals(parts, [rows for rows, _ in held])

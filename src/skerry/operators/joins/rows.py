@@ -14,7 +14,7 @@ from skerry.operators.joins.recent import RecentRows
 from skerry.operators.joins.technique import Int64s
 from skerry.operators.operator import PaneChanges, Panes
 
-__all__ = ["RowStore"]
+__all__ = ["RowStore", "changes_of", "restore_all", "snapshot_of"]
 
 _FAN = 8
 """How many chunks of about one size there may be, less one; and by what factor sizes differ."""
@@ -276,3 +276,23 @@ class RowStore:
         pane = unpack(blob)
         batch = pa.RecordBatch.from_arrays(pane.columns[2:], schema=self._schema)
         return _Chunk(pane.column(0).to_numpy(), pane.column(1).to_numpy(), batch)
+
+
+def changes_of(stores: Sequence[RowStore]) -> PaneChanges:
+    """Those of several stores, each behind its number."""
+    changes = [(number, store.changes()) for number, store in enumerate(stores)]
+    put = {f"{number}/{name}": blob for number, each in changes for name, blob in each.put.items()}
+    return PaneChanges(put, [f"{number}/{name}" for number, each in changes for name in each.drop])
+
+
+def snapshot_of(stores: Sequence[RowStore]) -> Panes:
+    """All chunks of several stores."""
+    panes = [(number, store.snapshot()) for number, store in enumerate(stores)]
+    return {f"{number}/{name}": blob for number, each in panes for name, blob in each.items()}
+
+
+def restore_all(stores: Sequence[RowStore], panes: Panes, next_rows: Sequence[int]) -> None:
+    """Give each store its chunks back; among the panes may be others."""
+    for number, (store, next_row) in enumerate(zip(stores, next_rows, strict=True)):
+        own = f"{number}/"
+        store.restore({name.removeprefix(own): panes[name] for name in panes if name.startswith(own)}, next_row)

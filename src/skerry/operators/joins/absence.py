@@ -1,0 +1,133 @@
+"""Readings that have no partner."""
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from skerry.model.batch import empty
+from skerry.model.time import START_OF_TIME, Micros
+from skerry.operators.grouping import group_rows
+from skerry.operators.joins.keys import Bools, key_codes
+from skerry.operators.joins.rows import RowStore, changes_of, restore_all, snapshot_of
+from skerry.operators.joins.side import LAST_MOMENT, Side
+from skerry.operators.joins.technique import Int64s
+from skerry.operators.operator import Operator, PaneChanges, Panes
+
+__all__ = ["Absence"]
+
+_CLOCK = "clock"
+
+
+class Absence(Operator):
+    """Give the rows of the first side that a join with the second would find no partner for.
+
+    A row is settled when the watermark has passed the end of its window: until then a partner may come. A key with a
+    NULL or a NaN in it has no partner. State is the rows of the first side that are not settled, and those of the
+    second that one of them, or one to come, may meet. Costs a sort of the rows of the second side that the rows
+    settled in a step may meet.
+
+    >>> schema = pa.schema({"k": pa.int64(), "ts": pa.timestamp("us")})
+    >>> seen, paid = Side("seen", schema, ("k",), "ts", 0), Side("paid", schema, ("k",), "ts", 5)
+    >>> absence = Absence([seen, paid], ["k"])
+    >>> for stream, rows in enumerate([{"k": [1, 2], "ts": [9, 9]}, {"k": [1, 2], "ts": [4, 3]}]):
+    ...     nothing = absence.transition(pa.RecordBatch.from_pydict(rows, schema), stream)
+    >>> absence.advance(Micros(10)).to_pydict()
+    {'k': [2]}
+    """
+
+    def __init__(self, sides: Sequence[Side], columns: Sequence[str]) -> None:
+        self._sides, self._columns = tuple(sides), list(columns)
+        self.schema = pa.schema([sides[0].schema.field(name) for name in columns])
+        self._stores = [RowStore(side.schema) for side in sides]
+        self._watermark: Micros = START_OF_TIME
+
+    def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
+        """Take rows of one side in."""
+        if batch.num_rows:
+            _, ends = self._sides[stream].moments(batch)
+            kept = None
+            if stream:
+                _, kept = self._keys(batch, stream)
+                ends = np.minimum(ends + self._span(0), LAST_MOMENT)
+            self._stores[stream].add(batch, ends, kept)
+        return empty(self.schema)
+
+    def advance(self, watermark: Micros) -> pa.RecordBatch:
+        """Give the rows that are settled by now."""
+        if watermark <= self._watermark:
+            return empty(self.schema)
+        self._watermark = watermark
+        _, rows = self._stores[0].held()
+        _, ends = self._sides[0].moments(rows)
+        settled = rows.filter(pa.array(ends < watermark))
+        answers = settled.filter(pa.array(~self._met(settled))) if settled.num_rows else settled
+        self._forget()
+        return answers.select(self._columns)
+
+    def changes(self) -> PaneChanges:
+        """The new chunks of both sides, and those no longer needed."""
+        changes = changes_of(self._stores)
+        return PaneChanges({**changes.put, _CLOCK: self._clock()}, changes.drop)
+
+    def snapshot(self) -> Panes:
+        """The chunks of both sides."""
+        return {**snapshot_of(self._stores), _CLOCK: self._clock()}
+
+    def restore(self, panes: Panes) -> None:
+        """Take chunks over."""
+        if _CLOCK in panes:
+            clock = json.loads(panes[_CLOCK])
+            self._watermark = Micros(clock["watermark"])
+            restore_all(self._stores, panes, clock["next_rows"])
+            self._forget()  # what was settled may be among the rows of a chunk still
+
+    def _forget(self) -> None:
+        for store in self._stores:
+            store.forget(self._watermark)
+
+    def _met(self, settled: pa.RecordBatch) -> Bools:
+        """Which rows have a partner.
+
+        All are laid out by key and time: a row has one if there is any between the two ends of its span.
+        """
+        _, others = self._stores[1].held()
+        starts, ends = self._sides[0].moments(settled)
+        since = np.maximum(starts, START_OF_TIME + self._span(1)) - self._span(1)
+        moments, _ = self._sides[1].moments(others)
+        near = (moments >= since.min()) & (moments <= ends.max())
+        others, moments = others.filter(pa.array(near)), moments[near]
+        count = settled.num_rows
+        keys = group_rows(
+            [
+                pa.concat_arrays([settled.column(mine), others.column(its)])
+                for mine, its in zip(self._sides[0].keys, self._sides[1].keys, strict=True)
+            ],
+            count + others.num_rows,
+        ).numbers
+        ranks, times = _ranked([since, ends, moments])
+        first, last, places = (
+            codes * times + rank for codes, rank in zip((keys[:count], keys[:count], keys[count:]), ranks, strict=True)
+        )
+        places.sort()
+        _, joinable = self._keys(settled, 0)
+        return joinable & (np.searchsorted(places, last, side="right") > np.searchsorted(places, first))
+
+    def _keys(self, batch: pa.RecordBatch, stream: int) -> tuple[Int64s, Bools]:
+        return key_codes([batch.column(key) for key in self._sides[stream].keys], batch.num_rows)
+
+    def _span(self, stream: int) -> int:
+        span = self._sides[stream].span_us
+        assert span is not None, "rows that are counted are never settled"
+        return min(span, LAST_MOMENT)
+
+    def _clock(self) -> bytes:
+        next_rows = [store.next_row for store in self._stores]
+        return json.dumps({"watermark": self._watermark, "next_rows": next_rows}).encode()
+
+
+def _ranked(moments: Sequence[Int64s]) -> tuple[list[Int64s], int]:
+    """Times as their ranks among all of them, which are small, and how many there are."""
+    known, ranks = np.unique(np.concatenate(moments), return_inverse=True)
+    return np.split(ranks, np.cumsum([each.size for each in moments])[:-1]), known.size

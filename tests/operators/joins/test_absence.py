@@ -1,0 +1,80 @@
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skerry.model.time import END_OF_TIME, Micros
+from skerry.operators.joins.absence import Absence
+from skerry.operators.operator import Operator
+from skerry.testing import laws
+from tests.operators.joins.test_join import KEYS, SCHEMA, batch_of, side, steps, tuples_of
+
+spans = st.tuples(*[st.integers(0, 6) | st.just(2**62)] * 2)
+key_columns = pytest.mark.parametrize("keys", KEYS, ids="-".join)
+
+
+class Streams(Operator):
+    """An absence whose streams come in one batch, told apart by a column."""
+
+    def __init__(self, spans, keys):
+        sides = [side(name, keys, span_us=span) for name, span in zip("ab", spans, strict=True)]
+        self._absence = Absence(sides, ["row"])
+        self.schema = self._absence.schema
+        self.advance, self.changes = self._absence.advance, self._absence.changes
+        self.restore, self.snapshot = self._absence.restore, self._absence.snapshot
+
+    def transition(self, batch, stream=0):
+        streams = batch.column("stream").to_numpy() % 2
+        for stream in (0, 1):
+            found = self._absence.transition(batch.filter(pa.array(streams == stream)).select(SCHEMA.names), stream)
+        return found
+
+
+def alone(steps, spans, keys):
+    """Rows without a partner, by nested loops."""
+    tuples = list(tuples_of(steps, spans, keys))
+    here, there = ([each for each in tuples if each.stream == stream] for stream in (0, 1))
+    return Counter(each.row for each in here if not any(_met(each, other) for other in there))
+
+
+def _met(one, other):
+    return one.key is not None and one.key == other.key and max(one.start, other.start) <= min(one.end, other.end)
+
+
+@key_columns
+@settings(max_examples=40)
+@given(steps=steps(), spans=spans)
+def test_rows_without_a_partner_are_those_of_nested_loops(keys, steps, spans):
+    operator, found = Streams(spans, keys), []
+    for batch, watermark in [*steps, (steps[0][0].slice(0, 0), END_OF_TIME)]:
+        operator.transition(batch)
+        found += operator.advance(watermark).column("row").to_pylist()
+    assert Counter(found) == alone(steps, spans, keys)
+
+
+@key_columns
+@settings(max_examples=15)
+@given(steps=steps(), spans=st.tuples(st.integers(0, 6), st.integers(0, 6)))
+def test_all_laws_are_kept(keys, steps, spans):
+    laws.check_laws(lambda: Streams(spans, keys), steps, time="ts")
+
+
+def test_a_row_is_given_as_soon_as_no_partner_can_come():
+    absence = Absence([side("a", span_us=5), side("b", span_us=1)], ["tag"])
+    absence.transition(batch_of([{"ts": 3, "tag": 7}]), 0)
+    assert absence.advance(Micros(8)).num_rows == 0
+    assert absence.advance(Micros(9)).to_pydict() == {"tag": [7]}
+    assert absence.advance(END_OF_TIME).num_rows == 0
+
+
+def test_rows_are_forgotten_when_nobody_can_meet_them():
+    absence = Absence([side("a", span_us=5), side("b", span_us=2)], ["tag"])
+    absence.transition(batch_of([{"ts": 3, "tag": 7}]), 1)
+    kept = [
+        len([name for name in absence.snapshot() if "/" in name])
+        for at in (10, 11)
+        if absence.advance(Micros(at)) is not None
+    ]
+    assert kept == [1, 0]
