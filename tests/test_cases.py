@@ -26,7 +26,7 @@ def test_case_holds_on_spark(file: Path) -> None:
 
 @pytest.mark.cluster
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("files", [FILES[::10], pytest.param(FILES, marks=pytest.mark.soak)], ids=["a tenth", "all"])
+@pytest.mark.parametrize("files", [FILES[::20], pytest.param(FILES, marks=pytest.mark.soak)], ids=["some", "all"])
 def test_cases_hold_on_separate_executors(files: list[Path]) -> None:
     where = ["--runtime", "spark", "--master", "local-cluster[2,1,1024]"]
     command = [sys.executable, "-m", "skerry.testing.cases", *where, *map(str, files)]

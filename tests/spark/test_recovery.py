@@ -11,7 +11,7 @@ import pytest
 SCRIPT = """
 CREATE SOURCE traffic (sensor VARCHAR, ts TIMESTAMP, segment INT, speed DOUBLE, flow INT,
   WATERMARK FOR ts AS ts - INTERVAL '2' SECOND)
-WITH (connector='sim', kind='traffic', sensors='16', seed='5', duration='25min', disorder='4s', garbled='0.002');
+WITH (connector='sim', kind='traffic', sensors='16', seed='5', duration='{minutes}min', disorder='4s', garbled='0.002');
 INSERT INTO subscriptions (id, stream, predicate) VALUES
   ('slow', 'traffic', 'speed < 55'), ('odd', 'traffic', 'speed > segment * 20'),
   ('busy', 'traffic', 'flow > 1 OR sensor LIKE ''%-03-u''');
@@ -33,7 +33,8 @@ WHERE a.sensor <> b.sensor;
 CREATE MATERIALIZED VIEW calmest AS
 SELECT window_start, MAX(speed) AS speed FROM TUMBLE(mean, window_start, INTERVAL '2' MINUTE) GROUP BY window_start;
 CREATE MATERIALIZED VIEW alone AS
-SELECT a.sensor, a.ts, a.speed FROM SLIDING(traffic, ts, INTERVAL '3' SECOND) AS a WHERE NOT EXISTS
+SELECT a.sensor, a.ts, a.speed FROM SLIDING(traffic, ts, INTERVAL '3' SECOND) AS a
+WHERE a.speed < 60 AND NOT EXISTS
 (SELECT 1 FROM SLIDING(traffic, ts, INTERVAL '5' SECOND) AS b
 WHERE b.segment = a.segment AND floor(b.speed) = floor(a.speed) + 1);
 CREATE MATERIALIZED VIEW jams WITH (rules='jams.dl', output='stretch');
@@ -76,9 +77,9 @@ def _killed_after(process: subprocess.Popen[bytes], out: Path, batches: int) -> 
     return going
 
 
-def _check_killed_run(tmp_path: Path, attempts: int, most: int) -> None:
-    """Kill a run so often, each time at most so many batches further on."""
-    (tmp_path / "script.sql").write_text(SCRIPT)
+def _check_killed_run(tmp_path: Path, attempts: int, most: int, minutes: int) -> None:
+    """Kill a run so often, each time at most so many batches further on; a batch has five minutes of traffic."""
+    (tmp_path / "script.sql").write_text(SCRIPT.format(minutes=minutes))
     (tmp_path / "jams.dl").write_text(RULES)
     subprocess.run(_command(tmp_path, "whole"), check=True, capture_output=True, timeout=120, cwd=tmp_path)
     kills, last = 0, _batches(tmp_path / "whole") - 1
@@ -99,11 +100,11 @@ def _check_killed_run(tmp_path: Path, attempts: int, most: int) -> None:
 @pytest.mark.spark
 @pytest.mark.timeout(400)
 def test_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
-    _check_killed_run(tmp_path, attempts=2, most=2)
+    _check_killed_run(tmp_path, attempts=2, most=2, minutes=15)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("round_", range(8))
 def test_killed_run_goes_on_where_it_was_many_times(tmp_path: Path, round_: int) -> None:
-    _check_killed_run(tmp_path, attempts=6, most=3)
+    _check_killed_run(tmp_path, attempts=6, most=3, minutes=25)
