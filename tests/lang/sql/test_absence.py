@@ -53,7 +53,11 @@ def test_explain_tells_of_absence():
     ("text", "told"),
     [
         (f"SELECT v FROM a WHERE {MISSING} AND {MISSING}", "a view has one NOT EXISTS"),
-        (f"SELECT COUNT(*) AS n FROM TUMBLE(a, ts, INTERVAL '1' SECOND) AS a WHERE {MISSING}", "aggregate over a view"),
+        (
+            f"SELECT COUNT(*) AS n FROM TUMBLE(a, ts, INTERVAL '1' SECOND) AS a WHERE {MISSING}",
+            "beside an aggregate is not available",
+        ),
+        (f"SELECT a.v FROM SLIDING(a, ts, INTERVAL '1' SECOND) AS a JOIN t USING (k) WHERE {MISSING}", "beside a join"),
         (f"SELECT v FROM TUMBLE(a, ts, INTERVAL '1' SECOND) AS a WHERE {MISSING}", "or SLIDING over one"),
         (f"SELECT v FROM LAST_ROWS(a, 5) AS a WHERE {MISSING}", "or SLIDING over one"),
         (f"SELECT name FROM t AS a WHERE {MISSING}", "or SLIDING over one"),

@@ -47,6 +47,7 @@ def query_plan(tree: exp.Expr, streams: Streams, options: Mapping[str, str] | No
         raise SqlError(f"a view is made of one SELECT; this is {type(tree).__name__.upper()}", place_of(tree))
     _check_parts(tree)
     table, asked = from_of(tree), options or {}
+    _check_absence(tree, table)
     if is_gather(table) and not tree.args.get("joins"):
         return _gathered(tree, table, streams, asked)
     if asked.get("emit") == "early":
@@ -72,6 +73,17 @@ def _check_parts(tree: exp.Select) -> None:
         raise SqlError("a view needs columns: SELECT column, ... FROM stream", place_of(tree))
 
 
+def _check_absence(tree: exp.Select, table: exp.Expr) -> None:
+    """Refuse NOT EXISTS beside what it does not go with."""
+    where = tree.args.get("where")
+    _, absent = told_apart(where.this if where else None)
+    kinds = {"an aggregate": _aggregates(tree), "a join": tree.args.get("joins"), "GATHER": is_gather(table)}
+    beside = next((kind for kind, there in kinds.items() if there), None)
+    if absent is not None and beside:
+        told = f"NOT EXISTS beside {beside} is not available; let one view read the other"
+        raise SqlError(told, place_of(absent) or place_of(tree))
+
+
 def _refuse(options: Mapping[str, str], names: Sequence[str], what: str) -> None:
     given = [name for name in names if name in options]
     if given:
@@ -89,11 +101,8 @@ def _single(tree: exp.Select, read: From, streams: Streams) -> Node:
     asked, absent = told_apart(where.this if where else None)
     if asked is not None:
         node = _selected(node, asked, read.scope)
-    if absent is not None and not _aggregates(tree):
-        return absence_node(absent, read, Project(node, _columns(tree, read.scope)), streams)
     if absent is not None:
-        told = "NOT EXISTS with an aggregate is not available; aggregate over a view that has the NOT EXISTS"
-        raise SqlError(told, place_of(absent) or place_of(tree))
+        return absence_node(absent, read, Project(node, _columns(tree, read.scope)), streams)
     if _aggregates(tree):
         return _aggregated(tree, node, read)
     if read.window and not read.window.tumbling:
