@@ -59,10 +59,10 @@ def answered(given: Pipeline) -> tuple[Outcome, MemorySink]:
     return FjordRun(given, sink).run(), sink
 
 
-def batch(unit: Sequence[Reading]) -> pa.RecordBatch:
-    columns = list(zip(*unit, strict=True)) or [(), (), ()]
+def batch(unit: Sequence[tuple[Any, ...]], schema: pa.Schema = SCHEMA) -> pa.RecordBatch:
+    columns = list(zip(*unit, strict=True)) or [()] * len(schema)
     return pa.RecordBatch.from_arrays(
-        [pa.array(values, field.type) for values, field in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
+        [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)], schema=schema
     )
 
 
@@ -90,7 +90,7 @@ def split_at(found: Sequence[Any], places: Sequence[int]) -> list[list[Any]]:
     return [list(found[start:stop]) for start, stop in pairwise(bounds)]
 
 
-def _arrived(steps: Sequence[tuple[int, int, int | None, float | None]]) -> list[Reading]:
+def arrived(steps: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     """Readings of a lane, each some time on from the one before and some time too late."""
     clock = accumulate(forward for forward, *_ in steps)
     return [(now - behind, *rest) for now, (_, behind, *rest) in zip(clock, steps, strict=True)]
@@ -100,7 +100,7 @@ def _lanes(longest_behind: int) -> st.SearchStrategy[Lanes]:
     """Lanes cut into units, no reading of one behind another by more than this."""
     forward, behind = st.integers(0, 5), st.sampled_from([0, longest_behind]) | st.integers(0, longest_behind)
     segment, speed = st.none() | st.integers(0, 2), st.none() | st.integers(-800, 800).map(lambda eighths: eighths / 8)
-    lane = st.lists(st.tuples(forward, behind, segment, speed), max_size=12).map(_arrived)
+    lane = st.lists(st.tuples(forward, behind, segment, speed), max_size=12).map(arrived)
     return st.lists(st.builds(split_at, lane, st.lists(st.integers(0, 12), max_size=3)), min_size=1, max_size=3)
 
 

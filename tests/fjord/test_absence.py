@@ -2,7 +2,6 @@
 
 from collections import Counter
 from functools import cache
-from itertools import accumulate
 
 import duckdb
 import pyarrow as pa
@@ -14,7 +13,7 @@ from skerry.fjord.pipeline import Pipeline
 from skerry.lang.sql import Session
 from skerry.plan.stages import cut_into_stages
 from skerry.testing.sources import GivenConnector
-from tests.fjord.given import answered
+from tests.fjord.given import answered, arrived, batch
 
 SOURCE = """CREATE SOURCE {0} (ts TIMESTAMP, k INT, t VARCHAR, v INT,
     WATERMARK FOR ts AS ts - INTERVAL '5' MICROSECOND) WITH (connector='file', path='{0}.csv')"""
@@ -46,20 +45,11 @@ def _present(span):
     return "a" if span is None else f"SLIDING(a, ts, INTERVAL '{span}' MICROSECOND)"
 
 
-def unit(steps):
-    clock = accumulate(forward for forward, *_ in steps)
-    rows = [(now - behind, *rest) for now, (_, behind, *rest) in zip(clock, steps, strict=True)]
-    columns = list(zip(*rows, strict=True)) or [()] * 4
-    return pa.RecordBatch.from_arrays(
-        [pa.array(values, field.type) for values, field in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
-    )
-
-
 @settings(max_examples=60)
 @given(st.sampled_from([None, 0, 4]), st.sampled_from(EQUAL), readings, readings, st.integers(1, 20))
 def test_readings_without_a_partner_are_those_that_duckdb_finds(span, equal, here, there, step_rows):
     sources, views = plans(span, equal)
-    a, b = unit(here), unit(there)
+    a, b = batch(arrived(here), SCHEMA), batch(arrived(there), SCHEMA)
     connectors = tuple(GivenConnector(source, [[each]]) for source, each in zip(sources, (a, b), strict=True))
     _, sink = answered(Pipeline(connectors, views, step_rows))
     near = f"epoch_us(b.ts) BETWEEN epoch_us(a.ts) - 3 AND epoch_us(a.ts) + {span or 0}"

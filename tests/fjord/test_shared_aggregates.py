@@ -1,8 +1,6 @@
 from collections import Counter
 from functools import cache
-from itertools import accumulate
 
-import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +12,7 @@ from skerry.plan.sharing import share
 from skerry.plan.stages import cut_into_stages
 from skerry.testing.laws import rows_of
 from skerry.testing.sources import GivenConnector
-from tests.fjord.given import answered
+from tests.fjord.given import answered, arrived, batch
 
 SOURCE = """CREATE SOURCE road (ts TIMESTAMP, segment INT, lane VARCHAR, speed DOUBLE,
     WATERMARK FOR ts AS ts - INTERVAL '5' MICROSECOND) WITH (connector='file', path='*.csv')"""
@@ -63,16 +61,8 @@ def plans(*texts):
     return session.catalog.sources()[0], session.plans()
 
 
-def unit(steps, schema):
-    clock = accumulate(forward for forward, *_ in steps)
-    rows = [(now - behind, *rest) for now, (_, behind, *rest) in zip(clock, steps, strict=True)]
-    columns = list(zip(*rows, strict=True)) or [()] * 4
-    arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
 def answers(found, source, steps, step_rows):
-    connector = GivenConnector(source, [[unit(steps, source.schema)]])
+    connector = GivenConnector(source, [[batch(arrived(steps), source.schema)]])
     _, sink = answered(Pipeline((connector,), tuple(map(cut_into_stages, found)), step_rows))
     return {output: sum(map(rows_of, sink.table(output).to_batches()), Counter()) for output in sink.outputs()}
 
@@ -98,7 +88,7 @@ def test_shared_aggregate_goes_on_from_its_saved_state():
     source, alone = plans(*texts)
     (shared,) = map(cut_into_stages, share(alone))
     (feed,) = shared.feeds
-    rows = unit([(1, 0, n, "a", 1.0) for n in range(8)], source.schema)
+    rows = batch([(n + 1, n, "a", 1.0) for n in range(8)], source.schema)
     operator, other = shared.operate(), shared.operate()
     operator.transition(feed.route().transition(rows))
     operator.advance(Micros(2))

@@ -179,6 +179,6 @@ def test_subscriptions_that_come_and_go_answer_from_one_batch_to_another(tmp_pat
 def test_a_hundred_thousand_subscriptions_change_for_minutes(tmp_path: Path) -> None:
     seconds = float(os.environ.get("SKERRY_SOAK_SECONDS", "300"))
     resident = _check_changing(tmp_path, 100_000, seconds, rate=20, readings_a_second=10_000, some=20)
-    # A machine that is busy for a while has larger batches from then on: what grows must go on growing to be a leak.
+    # What grew once may be larger batches of a busy machine: a leak goes on growing.
     quarter = len(resident) // 4
     assert statistics.median(resident[-quarter:]) < 1.1 * statistics.median(resident[-2 * quarter : -quarter])

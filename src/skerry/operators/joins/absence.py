@@ -9,7 +9,7 @@ import pyarrow as pa
 from skerry.model.batch import empty
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.operators.grouping import group_rows
-from skerry.operators.joins.keys import Bools, key_codes
+from skerry.operators.joins.keys import Bools, joinable
 from skerry.operators.joins.rows import RowStore, changes_of, restore_all, snapshot_of
 from skerry.operators.joins.side import LAST_MOMENT, Side
 from skerry.operators.joins.technique import Int64s
@@ -49,7 +49,7 @@ class Absence(Operator):
             _, ends = self._sides[stream].moments(batch)
             kept = None
             if stream:
-                _, kept = self._keys(batch, stream)
+                kept = self._joinable(batch, stream)
                 ends = np.minimum(ends + self._span(0), LAST_MOMENT)
             self._stores[stream].add(batch, ends, kept)
         return empty(self.schema)
@@ -111,11 +111,11 @@ class Absence(Operator):
             codes * times + rank for codes, rank in zip((keys[:count], keys[:count], keys[count:]), ranks, strict=True)
         )
         places.sort()
-        _, joinable = self._keys(settled, 0)
-        return joinable & (np.searchsorted(places, last, side="right") > np.searchsorted(places, first))
+        met = np.searchsorted(places, last, side="right") > np.searchsorted(places, first)
+        return met & self._joinable(settled, 0)
 
-    def _keys(self, batch: pa.RecordBatch, stream: int) -> tuple[Int64s, Bools]:
-        return key_codes([batch.column(key) for key in self._sides[stream].keys], batch.num_rows)
+    def _joinable(self, batch: pa.RecordBatch, stream: int) -> Bools:
+        return joinable([batch.column(key) for key in self._sides[stream].keys], batch.num_rows)
 
     def _span(self, stream: int) -> int:
         span = self._sides[stream].span_us

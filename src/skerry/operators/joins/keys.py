@@ -11,7 +11,7 @@ from skerry.kernels.hash import mix
 from skerry.operators.grouping import hash_column, integers
 from skerry.operators.joins.technique import Int64s
 
-__all__ = ["Bools", "equal_keys", "exact", "key_codes"]
+__all__ = ["Bools", "equal_keys", "exact", "joinable", "key_codes"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -28,19 +28,32 @@ def exact(types: Sequence[pa.DataType]) -> bool:
 def key_codes(columns: Sequence[pa.Array], rows: int) -> tuple[Int64s, Bools]:
     """Codes that are equal where the keys are, and which rows may join at all.
 
-    >>> codes, joinable = key_codes([pa.array([0.0, -0.0, None])], 3)
-    >>> bool(codes[0] == codes[1]), joinable.tolist()
+    >>> codes, may_join = key_codes([pa.array([0.0, -0.0, None])], 3)
+    >>> bool(codes[0] == codes[1]), may_join.tolist()
     (True, [True, True, False])
     """
-    joinable = np.ones(rows, np.bool_)
-    for column in columns:
-        _strike(joinable, column)
+    may_join = joinable(columns, rows)
     if len(columns) == 1 and (codes := integers(columns[0])) is not None:
-        return codes, joinable
+        return codes, may_join
     hashes = np.zeros(rows, np.uint64)
     for column in columns:
         hashes = mix(hashes, hash_column(column))
-    return hashes.view(np.int64), joinable
+    return hashes.view(np.int64), may_join
+
+
+def joinable(columns: Sequence[pa.Array], rows: int) -> Bools:
+    """Which rows have a value to compare in all columns.
+
+    >>> joinable([pa.array([1.5, None, float("nan")])], 3).tolist()
+    [True, False, False]
+    """
+    found = np.ones(rows, np.bool_)
+    for column in columns:
+        if column.null_count:
+            found &= column.is_valid().to_numpy(zero_copy_only=False)
+        if pa.types.is_floating(column.type):
+            found &= ~pc.is_nan(column.fill_null(0.0)).to_numpy(zero_copy_only=False)
+    return found
 
 
 def equal_keys(one: pa.RecordBatch, other: pa.RecordBatch) -> Bools:
@@ -54,11 +67,3 @@ def equal_keys(one: pa.RecordBatch, other: pa.RecordBatch) -> Bools:
     for mine, its in zip(one.columns, other.columns, strict=True):
         same &= pc.fill_null(pc.equal(mine, its), False).to_numpy(zero_copy_only=False)
     return same
-
-
-def _strike(joinable: Bools, column: pa.Array) -> None:
-    """Take out the rows in which the column has no value to compare."""
-    if column.null_count:
-        joinable &= column.is_valid().to_numpy(zero_copy_only=False)
-    if pa.types.is_floating(column.type):
-        joinable &= ~pc.is_nan(column.fill_null(0.0)).to_numpy(zero_copy_only=False)
