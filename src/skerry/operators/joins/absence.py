@@ -1,6 +1,5 @@
 """Readings that have no partner."""
 
-import json
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,8 +15,6 @@ from skerry.operators.joins.technique import Int64s
 from skerry.operators.operator import Operator, PaneChanges, Panes
 
 __all__ = ["Absence"]
-
-_CLOCK = "clock"
 
 
 class Absence(Operator):
@@ -68,19 +65,17 @@ class Absence(Operator):
 
     def changes(self) -> PaneChanges:
         """The new chunks of both sides, and those no longer needed."""
-        changes = changes_of(self._stores)
-        return PaneChanges({**changes.put, _CLOCK: self._clock()}, changes.drop)
+        return changes_of(self._stores, self._watermark)
 
     def snapshot(self) -> Panes:
         """The chunks of both sides."""
-        return {**snapshot_of(self._stores), _CLOCK: self._clock()}
+        return snapshot_of(self._stores, self._watermark)
 
     def restore(self, panes: Panes) -> None:
         """Take chunks over."""
-        if _CLOCK in panes:
-            clock = json.loads(panes[_CLOCK])
-            self._watermark = Micros(clock["watermark"])
-            restore_all(self._stores, panes, clock["next_rows"])
+        watermark = restore_all(self._stores, panes)
+        if watermark is not None:
+            self._watermark = watermark
             self._forget()  # what was settled may be among the rows of a chunk still
 
     def _forget(self) -> None:
@@ -121,10 +116,6 @@ class Absence(Operator):
         span = self._sides[stream].span_us
         assert span is not None, "rows that are counted are never settled"
         return min(span, LAST_MOMENT)
-
-    def _clock(self) -> bytes:
-        next_rows = [store.next_row for store in self._stores]
-        return json.dumps({"watermark": self._watermark, "next_rows": next_rows}).encode()
 
 
 def _ranked(moments: Sequence[Int64s]) -> tuple[list[Int64s], int]:

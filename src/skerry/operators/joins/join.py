@@ -1,6 +1,5 @@
 """The complete join of any number of streams."""
 
-import json
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -24,7 +23,7 @@ __all__ = ["MultiJoin"]
 _Part = tuple[int, pa.RecordBatch]
 """Rows of one stream."""
 
-_CLOCK, _WAITING = "clock", "waiting"
+_WAITING = "waiting"
 _PIECE = 2**20
 """How many combinations are made answers at a time: fewer would be slower, for each piece costs some milliseconds."""
 
@@ -81,20 +80,19 @@ class MultiJoin(Operator):
         waiting = self._waiting_panes()
         gone = [name for name in self._saved_waiting if name not in waiting]
         self._saved_waiting = list(waiting)
-        rows = changes_of(self._stores)
-        return PaneChanges({_CLOCK: self._clock(), **waiting, **rows.put}, [*gone, *rows.drop])
+        rows = changes_of(self._stores, self._watermark)
+        return PaneChanges({**rows.put, **waiting}, [*gone, *rows.drop])
 
     def snapshot(self) -> Panes:
         """The chunks of all sides."""
-        return {**snapshot_of(self._stores), _CLOCK: self._clock(), **self._waiting_panes()}
+        return {**snapshot_of(self._stores, self._watermark), **self._waiting_panes()}
 
     def restore(self, panes: Panes) -> None:
         """Take chunks over, and build the technique from them."""
-        if _CLOCK not in panes:
+        watermark = restore_all(self._stores, panes)
+        if watermark is None:
             return
-        clock = json.loads(panes[_CLOCK])
-        self._watermark = Micros(clock["watermark"])
-        restore_all(self._stores, panes, clock["next_rows"])
+        self._watermark = watermark
         held = [store.held() for store in self._stores]
         parts = [(stream, batch) for stream, (_, batch) in enumerate(held)]
         arrivals, kept = self._arrivals(parts, [rows for rows, _ in held])
@@ -164,11 +162,6 @@ class MultiJoin(Operator):
 
     def _waiting_panes(self) -> dict[str, bytes]:
         return {f"{_WAITING}/{n:06}/{stream}": pack(batch) for n, (stream, batch) in enumerate(self._waiting)}
-
-    def _clock(self) -> bytes:
-        """The watermark, and the next row of each side."""
-        next_rows = [store.next_row for store in self._stores]
-        return json.dumps({"watermark": self._watermark, "next_rows": next_rows}).encode()
 
 
 def _by_arrival(batch: pa.RecordBatch) -> pa.RecordBatch:

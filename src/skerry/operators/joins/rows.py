@@ -1,5 +1,6 @@
 """The columns of live tuples, addressed by number."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ import pyarrow as pa
 
 from skerry.errors import KernelError
 from skerry.model.batch import empty, join, pack, unpack
+from skerry.model.time import Micros
 from skerry.operators.joins.keys import Bools
 from skerry.operators.joins.recent import RecentRows
 from skerry.operators.joins.technique import Int64s
@@ -16,6 +18,7 @@ from skerry.operators.operator import PaneChanges, Panes
 
 __all__ = ["RowStore", "changes_of", "restore_all", "snapshot_of"]
 
+_CLOCK = "clock"
 _FAN = 8
 """How many chunks of about one size there may be, less one; and by what factor sizes differ."""
 _SMALL = 32_768
@@ -278,21 +281,32 @@ class RowStore:
         return _Chunk(pane.column(0).to_numpy(), pane.column(1).to_numpy(), batch)
 
 
-def changes_of(stores: Sequence[RowStore]) -> PaneChanges:
-    """Those of several stores, each behind its number."""
+def changes_of(stores: Sequence[RowStore], watermark: Micros) -> PaneChanges:
+    """Those of several stores, each behind its number; and a clock, to go on from."""
     changes = [(number, store.changes()) for number, store in enumerate(stores)]
     put = {f"{number}/{name}": blob for number, each in changes for name, blob in each.put.items()}
-    return PaneChanges(put, [f"{number}/{name}" for number, each in changes for name in each.drop])
+    drop = [f"{number}/{name}" for number, each in changes for name in each.drop]
+    return PaneChanges({**put, _CLOCK: _clock(stores, watermark)}, drop)
 
 
-def snapshot_of(stores: Sequence[RowStore]) -> Panes:
-    """All chunks of several stores."""
+def snapshot_of(stores: Sequence[RowStore], watermark: Micros) -> Panes:
+    """All chunks of several stores, and the clock."""
     panes = [(number, store.snapshot()) for number, store in enumerate(stores)]
-    return {f"{number}/{name}": blob for number, each in panes for name, blob in each.items()}
+    found = {f"{number}/{name}": blob for number, each in panes for name, blob in each.items()}
+    return {**found, _CLOCK: _clock(stores, watermark)}
 
 
-def restore_all(stores: Sequence[RowStore], panes: Panes, next_rows: Sequence[int]) -> None:
-    """Give each store its chunks back; among the panes may be others."""
-    for number, (store, next_row) in enumerate(zip(stores, next_rows, strict=True)):
+def restore_all(stores: Sequence[RowStore], panes: Panes) -> Micros | None:
+    """Give each store its chunks back; among the panes may be others. The watermark, or None if nothing was saved."""
+    if _CLOCK not in panes:
+        return None
+    clock = json.loads(panes[_CLOCK])
+    for number, (store, next_row) in enumerate(zip(stores, clock["next_rows"], strict=True)):
         own = f"{number}/"
         store.restore({name.removeprefix(own): panes[name] for name in panes if name.startswith(own)}, next_row)
+    return Micros(clock["watermark"])
+
+
+def _clock(stores: Sequence[RowStore], watermark: Micros) -> bytes:
+    """The watermark, and the next row of each store."""
+    return json.dumps({"watermark": watermark, "next_rows": [store.next_row for store in stores]}).encode()
