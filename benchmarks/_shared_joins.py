@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from skerry.build.stages import Stages, cut_into_stages
 from skerry.catalog import Catalog
 from skerry.lang.sql import Session
 from skerry.model.time import END_OF_TIME
 from skerry.plan.nodes import ViewPlan
-from skerry.plan.stages import Stages, cut_into_stages
 
 Steps = Sequence[tuple[list[pa.RecordBatch], int]]
 

@@ -23,14 +23,14 @@ import duckdb
 import numpy as np
 from _report import Report
 from overload import Counting
-from pipeline import Bench, make_files
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from pipeline import Bench, make_files
+from skerry.build.stages import cut_into_stages
 from skerry.database import Database, Settings, connect
-from skerry.fjord.pipeline import Pipeline
 from skerry.fjord.runtime import FjordRun
-from skerry.plan.stages import cut_into_stages
+from skerry.pipeline.pipeline import Pipeline
 from skerry.sinks.files import FileSink
 from skerry.spark.runtime import SparkRun
 from skerry.spark.session import session

@@ -31,7 +31,7 @@ from skerry.kernels.index.brute import brute_force
 from skerry.kernels.index.ibs import IntervalTrees
 from skerry.kernels.index.mlgf import GridFile
 from skerry.kernels.index.spatial_join import join_batch, join_immediately
-from skerry.operators.derive import evaluator
+from skerry.model.duckdb_session import open_duckdb
 
 _CHANGES = 2_000
 _FEW_POINTS = 500
@@ -174,7 +174,7 @@ def regions(work: Workload) -> list[Region]:
 def life(report: Report, name: str, work: Workload) -> None:
     """A query index from Arrow to Arrow: adding, removing, travelling."""
     found, batch = regions(work), work.batch
-    index = QueryIndex(batch.schema, evaluator)
+    index = QueryIndex(batch.schema, open_duckdb)
     started = time.perf_counter()
     for number, region in enumerate(found):
         index.add(str(number), region)
@@ -193,7 +193,7 @@ def life(report: Report, name: str, work: Workload) -> None:
     blob = index.saved()
     report.tell(f"{name}: QueryIndex, saved", time.perf_counter() - started)
     started = time.perf_counter()
-    again = QueryIndex.restored(blob, batch.schema, evaluator)
+    again = QueryIndex.restored(blob, batch.schema, open_duckdb)
     report.tell(f"{name}: QueryIndex, restored", time.perf_counter() - started)
     _check("restored", again.match(batch).rows.size, count)
 

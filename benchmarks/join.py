@@ -28,9 +28,9 @@ from _workloads import ANSWERS, WINDOW_US, complete, gathered, steps, write_part
 from skerry.model.time import END_OF_TIME
 from skerry.operators.gather import Gather
 from skerry.operators.joins.join import MultiJoin
-from skerry.operators.joins.side import Side
 from skerry.operators.joins.techniques import TECHNIQUES
 from skerry.plan.sharing import share
+from skerry.plan.side import Side
 
 _STEP_ROWS = 10_000
 _REPEATS = 3

@@ -33,8 +33,8 @@ from _report import Report
 
 from _watched import watched
 from skerry.database import Database, Settings, connect
-from skerry.fjord.pipeline import Outcome
 from skerry.fjord.runtime import FjordRun
+from skerry.pipeline.pipeline import Outcome
 from skerry.sinks.sink import Sink
 
 _SCRIPT = """

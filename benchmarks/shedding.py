@@ -26,7 +26,7 @@ from skerry.kernels.joins.snjoin import OccurrenceTable, Tuples
 from skerry.model.time import END_OF_TIME
 from skerry.operators.joins.join import MultiJoin
 from skerry.operators.joins.shedding import SheddingJoin
-from skerry.operators.joins.side import Side
+from skerry.plan.side import Side
 from skerry.shedding.bounded import POLICIES, BoundedJoin
 
 _STEP_ROWS = 10_000

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
-from pipeline import QUERIES, make_files
 
+from pipeline import QUERIES, make_files
 from skerry.catalog import Subscription
 from skerry.database import Settings, connect
-from skerry.fjord.pipeline import Outcome
+from skerry.pipeline.pipeline import Outcome
 from skerry.sinks.files import FileSink
 
 _COLUMNS = "ts TIMESTAMP, segment INT, speed DOUBLE, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"

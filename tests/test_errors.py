@@ -3,9 +3,9 @@ import pickle
 import pytest
 
 from skerry import errors
-from skerry.errors import Place, SkerryError
+from skerry.errors import Location, SkerryError
 
-PLACE = Place(3, 7)
+PLACE = Location(3, 7)
 ONE_OF_EACH = [
     errors.SkerryError("something", 1),
     errors.InputError("a window must be above zero, got", 0),
@@ -34,10 +34,10 @@ def test_error_survives_pickling(error):
 
 def test_every_error_is_tried():
     tried = {type(error).__name__ for error in ONE_OF_EACH}
-    assert tried == {name for name in errors.__all__ if name != "Place"}
+    assert tried == {name for name in errors.__all__ if name != "Location"}
 
 
-@pytest.mark.parametrize("name", [name for name in errors.__all__ if name != "Place"])
+@pytest.mark.parametrize("name", [name for name in errors.__all__ if name != "Location"])
 def test_every_error_is_a_skerry_error_and_drawn_in_the_tree(name):
     assert issubclass(getattr(errors, name), SkerryError)
     assert name in (errors.__doc__ or "")

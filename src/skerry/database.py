@@ -8,22 +8,22 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
+from skerry.build.stages import Stages, cut_into_stages
 from skerry.catalog import Catalog, Source, Subscription
 from skerry.errors import InputError, OptionError
-from skerry.fjord.pipeline import Outcome, Pipeline, never
-from skerry.fjord.proof import proof
 from skerry.fjord.runtime import FjordRun
-from skerry.fjord.versions import RegistryPlace
 from skerry.lang.sql import Session
 from skerry.model.batch import as_batch
 from skerry.model.time import Micros
+from skerry.pipeline.pipeline import Outcome, Pipeline, never
+from skerry.pipeline.why import proof
 from skerry.plan.nodes import Join, ViewPlan
 from skerry.plan.overload import Spilling
 from skerry.plan.sharing import share
-from skerry.plan.stages import Stages, cut_into_stages
 from skerry.sinks.sink import MemorySink, Sink
 from skerry.sources.opening import open_connector
 from skerry.sources.source import Connector
+from skerry.subscriptions.versions import RegistryPlace
 
 __all__ = ["RUNTIMES", "Database", "Settings", "StandingView", "connect"]
 

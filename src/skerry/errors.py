@@ -6,7 +6,7 @@
     │   │   ├── UnknownStream   a query names a stream that the catalogue does not hold
     │   │   ├── UnknownColumn   a query names a column that its stream does not have
     │   │   └── UnknownFunction a query calls a function that Skerry does not offer
-    │   ├── RuleError           a rule program cannot be read, or may not run; knows its code, rule and place
+    │   ├── RuleError           a rule program cannot be read, or may not run; knows its code, rule and location
     │   ├── OptionError         an option in WITH (...) or on the command line
     │   ├── SourceError         a file or connector cannot be opened or does not fit its declaration
     │   └── CatalogError        a name is taken, or is not there
@@ -28,8 +28,8 @@ __all__ = [
     "InputError",
     "KernelError",
     "LimitError",
+    "Location",
     "OptionError",
-    "Place",
     "RuleError",
     "RuleLimit",
     "RunError",
@@ -56,10 +56,10 @@ class InputError(SkerryError):
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """Where in a text: a line and a column, both from 1.
 
-    >>> str(Place(3, 7))
+    >>> str(Location(3, 7))
     'line 3, column 7'
     """
 
@@ -72,15 +72,15 @@ class Place:
 
 
 class SqlError(InputError):
-    """A statement that cannot be read or bound. Arguments: message, place or None."""
+    """A statement that cannot be read or bound. Arguments: message, location or None."""
 
-    def __init__(self, message: str, place: Place | None = None) -> None:
-        super().__init__(message, place)
+    def __init__(self, message: str, location: Location | None = None) -> None:
+        super().__init__(message, location)
 
     def __str__(self) -> str:
         """Say where first, then what."""
-        message, place = self.args[0], self.args[-1]
-        return f"{place}: {message}" if place else str(message)
+        message, location = self.args[0], self.args[-1]
+        return f"{location}: {message}" if location else str(message)
 
 
 def _listed(known: Iterable[str]) -> str:
@@ -90,58 +90,58 @@ def _listed(known: Iterable[str]) -> str:
 class UnknownStream(SqlError):
     """A query names a stream that the catalogue does not hold."""
 
-    def __init__(self, name: str, known: Iterable[str], place: Place | None = None) -> None:
-        InputError.__init__(self, name, sorted(known), place)
+    def __init__(self, name: str, known: Iterable[str], location: Location | None = None) -> None:
+        InputError.__init__(self, name, sorted(known), location)
 
     def __str__(self) -> str:
         """Name the stream, and the streams there are."""
-        name, known, place = self.args
-        told = f"unknown stream {name!r}; the catalogue has {_listed(known)}"
-        return f"{place}: {told}" if place else told
+        name, known, location = self.args
+        message = f"unknown stream {name!r}; the catalogue has {_listed(known)}"
+        return f"{location}: {message}" if location else message
 
 
 class UnknownColumn(SqlError):
     """A query names a column that its stream does not have."""
 
-    def __init__(self, name: str, stream: str, known: Iterable[str], place: Place | None = None) -> None:
-        InputError.__init__(self, name, stream, list(known), place)
+    def __init__(self, name: str, stream: str, known: Iterable[str], location: Location | None = None) -> None:
+        InputError.__init__(self, name, stream, list(known), location)
 
     def __str__(self) -> str:
         """Name the column, and the columns there are."""
-        name, stream, known, place = self.args
-        told = f"unknown column {name!r}; {stream} has {_listed(known)}"
-        return f"{place}: {told}" if place else told
+        name, stream, known, location = self.args
+        message = f"unknown column {name!r}; {stream} has {_listed(known)}"
+        return f"{location}: {message}" if location else message
 
 
 class UnknownFunction(SqlError):
     """A query calls a function that Skerry does not offer."""
 
-    def __init__(self, name: str, near: Iterable[str], place: Place | None = None) -> None:
-        InputError.__init__(self, name, list(near), place)
+    def __init__(self, name: str, near: Iterable[str], location: Location | None = None) -> None:
+        InputError.__init__(self, name, list(near), location)
 
     def __str__(self) -> str:
         """Name the function, and the ones that look like it."""
-        name, near, place = self.args
-        told = f"unknown function {name!r}" + (f"; did you mean {_listed(near)}?" if near else "")
-        return f"{place}: {told}" if place else told
+        name, near, location = self.args
+        message = f"unknown function {name!r}" + (f"; did you mean {_listed(near)}?" if near else "")
+        return f"{location}: {message}" if location else message
 
 
-def _in_rule(code: str, message: str, fix: str, rule: int | None, place: Place | None) -> str:
-    where = ", ".join(part for part in (place and str(place), rule and f"rule {rule}") if part)
+def _in_rule(code: str, message: str, fix: str, rule: int | None, location: Location | None) -> str:
+    where = ", ".join(part for part in (location and str(location), rule and f"rule {rule}") if part)
     return f"{code} {where}{': ' if where else ''}{message}" + (f"; {fix}" if fix else "")
 
 
 class RuleError(InputError):
-    """A rule program that cannot be read, or may not run. Arguments: code, message, fix, rule number, place.
+    """A rule program that cannot be read, or may not run. Arguments: code, message, fix, rule number, location.
 
-    >>> print(RuleError("E102", "'_' stands in a head", "name a variable of the body", 2, Place(3, 5)))
+    >>> print(RuleError("E102", "'_' stands in a head", "name a variable of the body", 2, Location(3, 5)))
     E102 line 3, column 5, rule 2: '_' stands in a head; name a variable of the body
     """
 
     def __init__(
-        self, code: str, message: str, fix: str = "", rule: int | None = None, place: Place | None = None
+        self, code: str, message: str, fix: str = "", rule: int | None = None, location: Location | None = None
     ) -> None:
-        super().__init__(code, message, fix, rule, place)
+        super().__init__(code, message, fix, rule, location)
 
     @property
     def code(self) -> str:

@@ -7,7 +7,7 @@ from tests.cli.commands import SCRIPT, laid_out
 
 MEAN = [
     "view mean",
-    "-- operate: by no key, in one bucket; state: one row a pane and group",
+    "-- operate: by no key, in one bucket; state: one row a slice and group",
     "Project",
     "Aggregate",
     "-- route: beside the source, partial aggregates before the shuffle",

@@ -2,8 +2,8 @@
 
 import clingo
 
-from skerry.deduce.program import Aggregate, Atom, Checked, Comparison, Rule, Type
 from skerry.model.term import Arithmetic, Compound, Constant, Terms, Variable, variables
+from skerry.plan.program import Aggregate, Atom, Checked, Comparison, Rule, Type
 
 TYPES = {Type.INT, Type.STRING, Type.TIME, Type.NODE, Type.ANY}
 GATHERED = {"count": "#count", "count_distinct": "#count", "sum": "#sum", "min": "#min", "max": "#max"}

@@ -11,9 +11,9 @@ from random import Random
 
 from skerry.deduce.change import Tick
 from skerry.deduce.checks import check
-from skerry.deduce.program import Checked
 from skerry.errors import RuleError
 from skerry.lang.rules import read
+from skerry.plan.program import Checked
 
 NUMBERS, WORDS, FLOATS = (0, 1, 2, 3), ("a", "b", "c"), (0.1, 0.5, -1.25, 2.0)
 VARIABLES = {"int": ("x", "y", "z"), "string": ("u", "v"), "float": ("f", "g"), "time": ("t", "t2")}

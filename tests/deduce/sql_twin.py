@@ -3,8 +3,8 @@
 import duckdb
 
 from skerry.deduce.order import Bind, Check, Match, order
-from skerry.deduce.program import Aggregate, Atom, Checked, Class, Comparison, Rule, Type
 from skerry.model.term import Arithmetic, Constant, Variable
+from skerry.plan.program import Aggregate, Atom, Checked, Class, Comparison, Rule, Type
 
 TYPES = {Type.INT: "BIGINT", Type.TIME: "BIGINT", Type.FLOAT: "DOUBLE", Type.STRING: "VARCHAR"}
 GATHERED = {"count_distinct": "COUNT(DISTINCT {})", "var": "VAR_POP({})"}

@@ -3,8 +3,8 @@
 import pytest
 
 from skerry.deduce.builtins import Builtins, allowed_modules
-from skerry.deduce.program import Function, Type
 from skerry.errors import InputError, RuleError, RuleLimit
+from skerry.plan.program import Function, Type
 
 MODULE = """
 import time

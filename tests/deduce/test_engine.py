@@ -12,11 +12,11 @@ from skerry.deduce.engine import Engine, arrow_type
 from skerry.deduce.engine import cells as cells_module
 from skerry.deduce.engine import draft as draft_module
 from skerry.deduce.engine import plan as plan_module
-from skerry.deduce.program import Type
 from skerry.deduce.reference import Reference
 from skerry.deduce.values import row_key
 from skerry.errors import InputError, RuleLimit, RunError
 from skerry.lang.rules import read
+from skerry.plan.program import Type
 from tests.deduce.generator import program
 
 CLOSURE = """

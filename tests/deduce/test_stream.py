@@ -11,10 +11,11 @@ from skerry.deduce.builtins import Builtins
 from skerry.deduce.checks import check
 from skerry.deduce.engine import Engine
 from skerry.deduce.reference import Reference
-from skerry.deduce.stream import Deduction, Facts
+from skerry.deduce.stream import Deduction
 from skerry.lang.rules import read
 from skerry.model.time import END_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
+from skerry.plan.facts import Facts
 from skerry.testing import laws
 
 PROGRAM = """

@@ -3,10 +3,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skerry.deduce.program import Comparison
 from skerry.deduce.writing import write_rule, write_subgoal, write_term, write_value
 from skerry.lang.rules import read
 from skerry.model.term import Arithmetic, Call, Compound, Constant, Duration, Terms, Variable
+from skerry.plan.program import Comparison
 
 DECLARED = "functor f/1. functor g/2. builtin function h(int, int): int = 'm:h'. "
 

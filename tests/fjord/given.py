@@ -10,12 +10,12 @@ import duckdb
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from skerry.build.stages import Stages, cut_into_stages
 from skerry.catalog import Catalog
-from skerry.fjord.pipeline import Outcome, Pipeline
 from skerry.fjord.runtime import FjordRun
 from skerry.lang.sql import Session
 from skerry.model.types import TIMESTAMP
-from skerry.plan.stages import Stages, cut_into_stages
+from skerry.pipeline.pipeline import Outcome, Pipeline
 from skerry.sinks.sink import MemorySink
 from skerry.testing.sources import GivenConnector
 

@@ -8,10 +8,10 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skerry.build.stages import cut_into_stages
 from skerry.catalog import Catalog
-from skerry.fjord.pipeline import Pipeline
 from skerry.lang.sql import Session
-from skerry.plan.stages import cut_into_stages
+from skerry.pipeline.pipeline import Pipeline
 from skerry.testing.sources import GivenConnector
 from tests.fjord.given import answered, rows
 

@@ -7,12 +7,12 @@ import pyarrow.csv
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skerry.build.stages import cut_into_stages
 from skerry.catalog import Catalog
-from skerry.fjord.pipeline import Pipeline
 from skerry.fjord.runtime import FjordRun
 from skerry.lang.sql import Session
-from skerry.plan.stages import cut_into_stages
-from skerry.proxies.gate import Tally
+from skerry.pipeline.gate import Tally
+from skerry.pipeline.pipeline import Pipeline
 from skerry.sinks.sink import MemorySink
 from skerry.sources.file import FileConnector
 from skerry.sources.sim import TrafficConnector

@@ -4,12 +4,12 @@ from functools import cache
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skerry.build.stages import cut_into_stages
 from skerry.catalog import Catalog
-from skerry.fjord.pipeline import Pipeline
 from skerry.lang.sql import Session
 from skerry.model.time import END_OF_TIME, Micros
+from skerry.pipeline.pipeline import Pipeline
 from skerry.plan.sharing import share
-from skerry.plan.stages import cut_into_stages
 from skerry.testing.laws import rows_of
 from skerry.testing.sources import GivenConnector
 from tests.fjord.given import answered, arrived, batch

@@ -4,7 +4,8 @@ import pyarrow as pa
 import sqlglot
 from hypothesis import strategies as st
 
-from skerry.operators.derive import Derive, Expression
+from skerry.model.expression import Expression
+from skerry.operators.derive import Derive
 
 SCHEMA = pa.schema(
     {

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from skerry.errors import CatalogError
 from skerry.index.index import QueryIndex
 from skerry.index.reading import region_of
-from skerry.operators.derive import evaluator
+from skerry.model.duckdb_session import open_duckdb
 from tests.index.predicates import SCHEMA, batches, bound, predicates, true_rows
 
 
 def index_of(texts):
-    index = QueryIndex(SCHEMA, evaluator)
+    index = QueryIndex(SCHEMA, open_duckdb)
     for name, text in texts.items():
-        index.add(name, region_of(bound(text), SCHEMA, evaluator))
+        index.add(name, region_of(bound(text), SCHEMA, open_duckdb))
     return index
 
 
@@ -60,7 +60,7 @@ def test_queries_come_and_go(first, later, data, batch):
         index.remove(name)
         del texts[name]
     for name, text in later.items():
-        index.add(f"later {name}", region_of(bound(text), SCHEMA, evaluator))
+        index.add(f"later {name}", region_of(bound(text), SCHEMA, open_duckdb))
         texts[f"later {name}"] = text
     assert named(index, batch) == marked(index, batch) == expected(texts, batch)
     assert len(index) == len(texts)
@@ -72,11 +72,11 @@ def test_saved_index_matches_as_before_and_takes_changes(texts, data, batch):
     index = index_of(texts)
     gone = data.draw(st.sampled_from(sorted(texts)))
     index.remove(gone)
-    again = QueryIndex.restored(index.saved(), SCHEMA, evaluator)
+    again = QueryIndex.restored(index.saved(), SCHEMA, open_duckdb)
     for before, after in zip(index.match(batch), again.match(batch), strict=True):
         assert before.tolist() == after.tolist()
     for each in (index, again):
-        each.add(gone, region_of(bound(texts[gone]), SCHEMA, evaluator))
+        each.add(gone, region_of(bound(texts[gone]), SCHEMA, open_duckdb))
     assert named(again, batch) == expected(texts, batch)
     assert again.saved() == index.saved()
 
@@ -128,6 +128,6 @@ def test_empty_batch_and_empty_index_match_nothing():
 def test_name_is_taken_once_and_must_be_there_to_go():
     index = index_of({"q": "i > 3"})
     with pytest.raises(CatalogError, match="there is a query 'q' already"):
-        index.add("q", region_of(bound("b"), SCHEMA, evaluator))
+        index.add("q", region_of(bound("b"), SCHEMA, open_duckdb))
     with pytest.raises(CatalogError, match="there is no query 'p'"):
         index.remove("p")

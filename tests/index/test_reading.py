@@ -8,7 +8,7 @@ from skerry.errors import InputError
 from skerry.index.keys import key_of_double
 from skerry.index.reading import region_of
 from skerry.index.terms import MOST_BOXES
-from skerry.operators.derive import evaluator
+from skerry.model.duckdb_session import open_duckdb
 from tests.index.predicates import SCHEMA, batches, bound, predicates, true_rows
 
 
@@ -38,7 +38,7 @@ def rows_of(region, batch):
 
 
 def read(text):
-    return region_of(bound(text), SCHEMA, evaluator)
+    return region_of(bound(text), SCHEMA, open_duckdb)
 
 
 @settings(max_examples=250)

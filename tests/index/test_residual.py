@@ -1,13 +1,13 @@
 import pyarrow as pa
 
 from skerry.index.residual import Residuals
-from skerry.operators.derive import evaluator
+from skerry.model.duckdb_session import open_duckdb
 
 BATCH = pa.record_batch({"i": [1, 2, None], "s": ["1", "x", "3"]})
 
 
 def decide(*expressions):
-    residuals = Residuals(evaluator)
+    residuals = Residuals(open_duckdb)
     first = [found.tolist() for found in residuals.decide(expressions, BATCH)]
     assert [found.tolist() for found in residuals.decide(expressions, BATCH)] == first
     return first

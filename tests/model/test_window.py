@@ -10,9 +10,9 @@ spans = st.tuples(st.integers(1, 1000), st.integers(1, 1000)).map(lambda pair: (
 
 
 @given(spans)
-def test_pane_divides_size_and_slide(pair):
+def test_slice_divides_size_and_slide(pair):
     window = Window(*map(Micros, pair))
-    assert window.size_us % window.pane_us == window.slide_us % window.pane_us == 0
+    assert window.size_us % window.slice_us == window.slide_us % window.slice_us == 0
 
 
 @pytest.mark.parametrize(("slide", "tumbling"), [(10, True), (5, False)])
@@ -31,6 +31,6 @@ def test_slide_beyond_the_size_is_refused():
         Window(Micros(4), Micros(5))
 
 
-def test_window_of_too_many_panes_is_refused():
-    with pytest.raises(InputError, match="at most 100000 panes, got 100001"):
+def test_window_of_too_many_slices_is_refused():
+    with pytest.raises(InputError, match="at most 100000 slices, got 100001"):
         Window(Micros(100_001), Micros(1))

@@ -9,9 +9,9 @@ from skerry.model.time import START_OF_TIME, Micros, seconds
 from skerry.model.types import TIMESTAMP
 from skerry.model.window import Window
 from skerry.operators.aggregate import WindowAggregate
-from skerry.operators.folds import Fold
 from skerry.operators.operator import Operator
 from skerry.operators.partial import PartialAggregate
+from skerry.plan.fold import Fold
 
 SCHEMA = pa.schema(
     {

@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 from skerry.model.batch import join
 from skerry.model.time import END_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
-from skerry.model.window import Window
-from skerry.operators.aggregate import WINDOW_END, WINDOW_START, WindowAggregate
+from skerry.model.window import WINDOW_END, WINDOW_START, Window
+from skerry.operators.aggregate import WindowAggregate
 from skerry.operators.cascade import Cascade, Edge, Level
-from skerry.operators.folds import Fold
 from skerry.operators.gather import Gather
 from skerry.operators.partial import PartialAggregate
+from skerry.plan.fold import Fold
 from skerry.testing import laws
 
 SCHEMA = pa.schema({"gas": pa.int64(), "sensor": pa.string(), "ts": TIMESTAMP})

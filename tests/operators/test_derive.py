@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skerry.operators.derive import Derive, Expression, evaluator
+from skerry.model.duckdb_session import open_duckdb
+from skerry.model.expression import Expression
+from skerry.operators.derive import Derive
 from tests.operators.readings import SCHEMA, batch_of, readings
 
 EXPRESSIONS = [
@@ -113,21 +115,21 @@ def test_columns_whose_names_need_quotes_are_found():
 def test_evaluator_reads_no_files(tmp_path):
     (tmp_path / "a.csv").write_text("x\n1\n")
     with pytest.raises(duckdb.PermissionException):
-        evaluator().sql(f"SELECT * FROM read_csv('{tmp_path}/a.csv')")
+        open_duckdb().sql(f"SELECT * FROM read_csv('{tmp_path}/a.csv')")
 
 
 def test_evaluator_cannot_be_unlocked():
     with pytest.raises(duckdb.InvalidInputException):
-        evaluator().execute("SET enable_external_access = true")
+        open_duckdb().execute("SET enable_external_access = true")
 
 
 def test_each_thread_has_its_own_evaluator():
     found = []
-    thread = threading.Thread(target=lambda: found.append(evaluator()))
+    thread = threading.Thread(target=lambda: found.append(open_duckdb()))
     thread.start()
     thread.join()
-    assert found[0] is not evaluator()
-    assert evaluator() is evaluator()
+    assert found[0] is not open_duckdb()
+    assert open_duckdb() is open_duckdb()
 
 
 def test_schema_of_readings_is_understood():

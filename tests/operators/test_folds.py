@@ -1,8 +1,8 @@
 import pyarrow as pa
 import pytest
 
-from skerry.operators.folds import FUNCTIONS, Fold
 from skerry.operators.partial import cells_of
+from skerry.plan.fold import FUNCTIONS, Fold
 
 
 def type_of(function, argument_type):

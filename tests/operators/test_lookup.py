@@ -4,7 +4,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skerry.operators.derive import Expression
+from skerry.model.expression import Expression
 from skerry.operators.lookup import Lookup
 
 texts = st.none() | st.sampled_from(["", "a", "b", "aa"])

@@ -1,8 +1,9 @@
 import pyarrow as pa
 
+from skerry.model.expression import Expression
 from skerry.model.time import END_OF_TIME
-from skerry.operators.derive import Derive, Expression
-from skerry.operators.operator import Chain, Operator, PaneChanges
+from skerry.operators.derive import Derive
+from skerry.operators.operator import Chain, Operator, PageChanges
 from tests.operators.readings import WINDOWS, BothHalves, batch_of, fold
 
 
@@ -21,7 +22,7 @@ def counted() -> Chain:
 
 
 def test_operator_without_state_saves_nothing():
-    assert (Echo().changes(), Echo().snapshot()) == (PaneChanges(), {})
+    assert (Echo().changes(), Echo().snapshot()) == (PageChanges(), {})
 
 
 def test_operator_without_state_gives_nothing_for_time():

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.model.time import seconds
-from skerry.operators.partial import PANE, PartialAggregate
+from skerry.operators.partial import SLICE, PartialAggregate
 from tests import oracles
 from tests.operators.readings import ALL_FOLDS, SCHEMA, WINDOWS, batch_of, fold, readings
 
@@ -13,12 +13,12 @@ def partial(window, *keys, folds=ALL_FOLDS):
 
 
 @given(readings(), st.sampled_from(WINDOWS))
-def test_there_is_one_row_a_pane_and_group(batch, window):
+def test_there_is_one_row_a_slice_and_group(batch, window):
     found = partial(window, "segment").transition(batch)
     moments = batch.column("ts").cast(pa.int64()).to_pylist()
-    panes = [moment - moment % window.pane_us for moment in moments]
-    _, first = oracles.group(zip(panes, batch.column("segment").to_pylist(), strict=True))
-    assert found.column(PANE).to_pylist() == [panes[row] for row in first]
+    slices = [moment - moment % window.slice_us for moment in moments]
+    _, first = oracles.group(zip(slices, batch.column("segment").to_pylist(), strict=True))
+    assert found.column(SLICE).to_pylist() == [slices[row] for row in first]
 
 
 @given(readings(), st.sampled_from(WINDOWS))
@@ -38,6 +38,6 @@ def test_partial_aggregate_holds_no_state():
     assert (operator.snapshot(), operator.advance(seconds(9)).num_rows) == ({}, 0)
 
 
-def test_reading_before_the_epoch_falls_into_the_pane_before_it():
+def test_reading_before_the_epoch_falls_into_the_slice_before_it():
     found = partial(WINDOWS[0], folds=[fold("count")]).transition(batch_of([{"ts": -1}]))
-    assert found.column(PANE).to_pylist() == [seconds(-4)]
+    assert found.column(SLICE).to_pylist() == [seconds(-4)]

@@ -6,7 +6,7 @@ import duckdb
 import pyarrow as pa
 
 from skerry.model.window import Window
-from skerry.operators.folds import Fold
+from skerry.plan.fold import Fold
 
 _CALLS = {"count_distinct": "count(DISTINCT {})"}
 

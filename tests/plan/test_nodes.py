@@ -3,10 +3,10 @@ import pytest
 
 from skerry.catalog import Source
 from skerry.errors import InputError
+from skerry.model.expression import Expression
 from skerry.model.time import seconds
 from skerry.model.window import Window
-from skerry.operators.derive import Expression
-from skerry.operators.folds import Fold
+from skerry.plan.fold import Fold
 from skerry.plan.nodes import Aggregate, Project, Scan, Select, ViewPlan
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "segment": pa.int32(), "speed": pa.float64()})

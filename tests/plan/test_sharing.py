@@ -3,12 +3,12 @@ import pickle
 import pyarrow as pa
 import pytest
 
+from skerry.build.explain import explain
+from skerry.build.stages import FEWEST_INDEXED, cut_into_stages
 from skerry.catalog import Catalog
 from skerry.lang.sql import Session
-from skerry.plan.explain import explain
 from skerry.plan.shared import Deal, Wanted
 from skerry.plan.sharing import share
-from skerry.plan.stages import FEWEST_INDEXED, cut_into_stages
 
 SOURCES = """
 CREATE SOURCE a (k INT, j INT, ts TIMESTAMP, v DOUBLE, WATERMARK FOR ts AS ts) WITH (connector='file', path='a.csv');

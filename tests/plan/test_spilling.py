@@ -2,18 +2,18 @@ from dataclasses import replace
 
 import pytest
 
+from skerry.build.explain import explain
+from skerry.build.stages import cut_into_stages
 from skerry.errors import InputError
 from skerry.model.batch import join
+from skerry.model.expression import Expression
 from skerry.model.time import END_OF_TIME
-from skerry.operators.derive import Expression
-from skerry.operators.joins.side import Side
-from skerry.plan.explain import explain
 from skerry.plan.nodes import Join, Project, ViewPlan
 from skerry.plan.overload import Shedding, Spilling
-from skerry.plan.stages import cut_into_stages
+from skerry.plan.side import Side
 from skerry.testing.laws import rows_of
+from tests.build.test_stages import batch
 from tests.plan.test_nodes import SCAN, SCHEMA
-from tests.plan.test_stages import batch
 
 SIDES = tuple(Side(name, SCHEMA, ("segment",), "ts", 1_000_000) for name in "ab")
 PLAIN = Join((SCAN, SCAN), SIDES)

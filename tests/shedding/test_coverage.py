@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from skerry.build.stages import cut_into_stages
 from skerry.catalog import Catalog
-from skerry.fjord.pipeline import Pipeline
 from skerry.fjord.runtime import FjordRun
 from skerry.lang.sql import Session
-from skerry.plan.stages import cut_into_stages
+from skerry.pipeline.pipeline import Pipeline
 from skerry.sinks.sink import MemorySink
 from skerry.testing.sources import GivenConnector
 

@@ -2,12 +2,12 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
+from skerry.model.arrays import Float64s
 from skerry.shedding.estimate import Estimate, Sampled, estimated
 
-Losses = npt.NDArray[np.float64]
+Losses = Float64s
 Population = Callable[[int, np.random.Generator], Losses]
 RUNS = 400
 

@@ -21,11 +21,11 @@ from skerry.testing.laws import rows_of
 from tests.fjord.given import MEAN, Lanes, lanes_beyond_delay, pipeline
 
 CLOCKS = {("#",), ("clock",)}
-"""The panes that say how far time has come: the stage's, and the operator's own."""
+"""The pages that say how far time has come: the stage's, and the operator's own."""
 ONE_LANE: Lanes = [[[(0, 1, 8.0)], [(25, 1, 16.0)], [(60, 2, 24.0)]]]
 
 
-class Panes(dict):
+class StatePages(dict):
     """Spark's map state, in memory; remembers what was written."""
 
     getValue, iterator, removeKey = dict.get, dict.items, dict.pop
@@ -41,11 +41,11 @@ class Stage:
     stager = None
 
     def __init__(self, lanes: Lanes, run: str = "run", view: str = MEAN):
-        self.pipeline, self.panes, self.run = pipeline(lanes, 1, view), Panes(), run
+        self.pipeline, self.pages, self.run = pipeline(lanes, 1, view), StatePages(), run
         self.lanes, self.last = lanes, max(map(len, lanes)) - 1
 
     def getMapState(self, *_):
-        return self.panes
+        return self.pages
 
     def envelopes(self, batch: int) -> list[Row]:
         """What tasks send that take one unit of each lane."""
@@ -58,7 +58,7 @@ class Stage:
         return found
 
     def work(self, batch: int, envelopes: list[Row] | None = None) -> list[Row]:
-        self.panes.written = []
+        self.pages.written = []
         with patch.object(operate, "batch_of_task", return_value=batch):
             processor = Operate(self.pipeline, self.run, self.stager)
             processor.init(self)
@@ -95,10 +95,10 @@ def test_worker_that_is_lost_changes_nothing(lanes, lost):
 def test_batch_that_runs_again_on_the_state_before_it_changes_nothing(lanes, again):
     expected, stage, found = whole(lanes), Stage(lanes, "other"), Counter()
     for batch in range(stage.last + 1):
-        before = Panes(stage.panes)
+        before = StatePages(stage.pages)
         if batch == again:
             stage.work(batch)
-            stage.panes = before
+            stage.pages = before
         found += stage.answers(batch)
     assert found == expected
 
@@ -115,7 +115,7 @@ def test_nothing_but_clocks_is_left_at_the_end(lanes):
     stage = Stage(lanes)
     for batch in range(stage.last + 1):
         stage.work(batch)
-    assert set(stage.panes) == CLOCKS
+    assert set(stage.pages) == CLOCKS
 
 
 def test_tick_alone_closes_a_window():
@@ -132,7 +132,7 @@ def test_tick_writes_clocks_alone():
     stage.work(0)
     [tick] = [Row(**{**row.asDict(), "blob": None}) for row in stage.envelopes(0)]
     stage.work(1, [tick])
-    assert set(stage.panes.written) == CLOCKS
+    assert set(stage.pages.written) == CLOCKS
 
 
 def test_slowest_task_does_not_hold_time_back():

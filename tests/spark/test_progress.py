@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from skerry.fjord.pipeline import Outcome
 from skerry.model.time import Micros
-from skerry.proxies.gate import Tally
+from skerry.pipeline.gate import Tally
+from skerry.pipeline.pipeline import Outcome
 from skerry.spark import progress
 from skerry.spark.progress import PROPERTY, Progress, batch_of_task, newest_before_task
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skerry.fjord.pipeline import Pipeline
 from skerry.model.batch import empty, unpack
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
+from skerry.pipeline.pipeline import Pipeline
 from skerry.sources.source import REJECTS, Split
 from skerry.spark import route
 from skerry.spark.envelope import ARROW_SCHEMA, DIRECT, TALLY, Envelope, to_batch

@@ -5,7 +5,7 @@ import pytest
 
 from skerry.model.batch import empty, join, pack, unpack
 from skerry.model.time import END_OF_TIME, seconds
-from skerry.operators.operator import Operator, PaneChanges
+from skerry.operators.operator import Operator, PageChanges
 from skerry.testing import laws
 
 
@@ -17,7 +17,7 @@ STEPS = [(batch(1, 2), seconds(1)), (batch(4, 3, 1), seconds(3)), (batch(3, 9), 
 
 
 class Hold(Operator):
-    """Gives every row once the watermark has passed it, in one pane of state."""
+    """Gives every row once the watermark has passed it, in one page of state."""
 
     schema = batch().schema
 
@@ -37,25 +37,25 @@ class Hold(Operator):
         return {"held": pack(self.held)}
 
     def changes(self):
-        return PaneChanges(self.snapshot())
+        return PageChanges(self.snapshot())
 
-    def restore(self, panes):
-        self.held = unpack(panes["held"]) if "held" in panes else self.held
+    def restore(self, pages):
+        self.held = unpack(pages["held"]) if "held" in pages else self.held
 
 
 class Forgetful(Hold):
-    def restore(self, panes):
+    def restore(self, pages):
         pass
 
 
 class HalfSaved(Hold):
     def changes(self):
-        return PaneChanges({"held": pack(self.held.slice(0, 1))})
+        return PageChanges({"held": pack(self.held.slice(0, 1))})
 
 
 class Unnamed(Hold):
     def changes(self):
-        return PaneChanges()
+        return PageChanges()
 
 
 class CountsBatches(Hold):
@@ -92,8 +92,8 @@ def test_operator_that_saves_half_of_its_changes_is_caught():
         laws.incremental_changes_equal_snapshot(HalfSaved, STEPS)
 
 
-def test_operator_that_does_not_tell_of_a_pane_is_caught():
-    with pytest.raises(AssertionError, match=r"add up to panes \[\], the snapshot has \['held'\]"):
+def test_operator_that_does_not_tell_of_a_page_is_caught():
+    with pytest.raises(AssertionError, match=r"add up to pages \[\], the snapshot has \['held'\]"):
         laws.incremental_changes_equal_snapshot(Unnamed, STEPS)
 
 
@@ -122,8 +122,8 @@ def test_operator_that_leaves_panes_is_caught():
         laws.state_stays_bounded(NeverLetsGo, STEPS)
 
 
-def test_operator_that_leaves_rows_in_a_pane_is_caught():
-    with pytest.raises(AssertionError, match="bytes in pane 'held'"):
+def test_operator_that_leaves_rows_in_a_page_is_caught():
+    with pytest.raises(AssertionError, match="bytes in page 'held'"):
         laws.state_stays_bounded(Undead, [(batch(*range(50)), seconds(9))])
 
 
@@ -138,7 +138,7 @@ def test_answers_hold_what_the_end_of_time_settles():
 
 def test_changes_are_applied_as_a_runtime_would():
     saved = {"a": b"1", "b": b"2"}
-    laws.apply_changes(PaneChanges({"a": b"3"}, ["b"]), saved)
+    laws.apply_changes(PageChanges({"a": b"3"}, ["b"]), saved)
     assert saved == {"a": b"3"}
 
 

@@ -19,8 +19,8 @@ from skerry.cli.run import interruptible
 from skerry.cli.summary import told
 from skerry.database import Database, Settings
 from skerry.errors import InputError
-from skerry.fjord.pipeline import Outcome
 from skerry.model.time import Micros, show
+from skerry.pipeline.pipeline import Outcome
 from skerry.sinks.sink import Sink
 
 __all__ = ["demo"]

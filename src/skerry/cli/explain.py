@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from skerry.build import explain as plans
 from skerry.cli.script import opened
 from skerry.database import Database
 from skerry.errors import InputError
-from skerry.plan import explain as plans
 from skerry.plan.shared import Deal
 from skerry.plan.sharing import share
 

@@ -14,7 +14,7 @@ from skerry.database import connect
 from skerry.errors import CatalogError, InputError
 from skerry.model.time import Micros
 from skerry.model.time import show as show_moment
-from skerry.sources.subscriptions import read_subscriptions
+from skerry.subscriptions.file import read_subscriptions
 
 __all__ = ["queries"]
 

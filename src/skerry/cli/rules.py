@@ -19,13 +19,13 @@ from skerry.deduce.describe import describe
 from skerry.deduce.engine import Engine
 from skerry.deduce.facts import Facts, Outputs, read_facts, write_answers
 from skerry.deduce.magic import asked, fits, relevant
-from skerry.deduce.program import Checked
 from skerry.deduce.why import Why
 from skerry.errors import OptionError
 from skerry.lang.rules import read
 from skerry.lang.rules.files import program_text
 from skerry.lang.rules.question import read_question
 from skerry.model.time import Micros
+from skerry.plan.program import Checked
 
 __all__ = ["rules"]
 

@@ -16,9 +16,9 @@ from skerry.cli.script import opened
 from skerry.cli.summary import told
 from skerry.database import Settings
 from skerry.errors import RunError
-from skerry.fjord.pipeline import Outcome
+from skerry.pipeline.pipeline import Outcome
 from skerry.sinks.files import FileSink
-from skerry.sources.subscriptions import read_subscriptions
+from skerry.subscriptions.file import read_subscriptions
 
 __all__ = ["interruptible", "run"]
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from skerry.deduce.program import Checked, Class, Component, Predicate
 from skerry.deduce.writing import write_span
+from skerry.plan.program import Checked, Class, Component, Predicate
 
 __all__ = ["describe"]
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from skerry.deduce.program import in_units
 from skerry.deduce.values import Row, calculate, compare, key
 from skerry.model.term import Arithmetic, Call, Compound, Constant, Duration, Term, Terms, Value, Variable
+from skerry.plan.program import in_units
 
 __all__ = ["Binding", "Calls", "Evaluator", "all_matched", "is_pattern", "matched"]
 

@@ -2,10 +2,10 @@
 
 import time
 
-from skerry.deduce.program import Limits, Predicate
 from skerry.deduce.values import Row, depth
 from skerry.errors import RuleLimit
 from skerry.model.term import Compound, Value
+from skerry.plan.program import Limits, Predicate
 
 __all__ = ["Guard", "beyond", "out_of_time", "too_many_stages", "too_many_tuples"]
 
@@ -83,7 +83,7 @@ def longest(value: Value) -> int:
 def beyond(row: Row, predicate: Predicate) -> bool:
     """Whether a declared limit cuts this row off.
 
-    >>> from skerry.deduce.program import Column, Type
+    >>> from skerry.plan.program import Column, Type
     >>> beyond((65,), Predicate("h", (Column("d", Type.INT),), base=False, limits={0: 64}))
     True
     """

@@ -7,8 +7,8 @@ with one unknown, added or subtracted once, is solved for it. All else only test
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from skerry.deduce.program import Aggregate, Atom, Builtin, Comparison, Subgoal
 from skerry.model.term import Arithmetic, Term, Variable, variables
+from skerry.plan.program import Aggregate, Atom, Builtin, Comparison, Subgoal
 
 __all__ = ["Bind", "Check", "Match", "Step", "order", "partly", "variables_of"]
 

@@ -3,27 +3,24 @@
 import heapq
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from skerry.deduce.engine import Engine
+from skerry.model.arrays import Int64s
 from skerry.model.batch import empty, join
-from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
+from skerry.model.time import START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
 from skerry.operators.joins.rows import RowStore
-from skerry.operators.operator import Operator, PaneChanges, Panes
+from skerry.operators.operator import Operator, PageChanges, StatePages
+from skerry.plan.facts import TICK, Facts
 
-__all__ = ["Deduction", "Facts", "next_tick"]
+__all__ = ["Deduction", "next_tick"]
 
-Int64s = npt.NDArray[np.int64]
 
 _CLOCK = "clock"
-_TICK = "#tick"
-"""The column that says at which tick a fact begins to count."""
 
 
 def next_tick(moments: Int64s, slide_us: int) -> Int64s:
@@ -33,39 +30,6 @@ def next_tick(moments: Int64s, slide_us: int) -> Int64s:
     array([-10,   0,  10])
     """
     return -(-moments // slide_us) * slide_us
-
-
-@dataclass(frozen=True)
-class Facts:
-    """How a stream's rows are facts of a base predicate."""
-
-    predicate: str
-    schema: pa.Schema
-    columns: tuple[str, ...]
-    """In the order of the predicate's."""
-    time: str | None
-    """When a fact begins to hold; without it, from the start."""
-    window_us: int | None
-    """For how long it holds."""
-
-    def starts(self, batch: pa.RecordBatch) -> Int64s:
-        """When each row begins to hold."""
-        if self.time is None:
-            return np.full(batch.num_rows, START_OF_TIME)
-        return batch.column(self.time).view(pa.int64()).to_numpy()
-
-    @property
-    def kept(self) -> pa.Schema:
-        """The columns that are kept of a row."""
-        return self.schema.append(pa.field(_TICK, pa.int64()))
-
-    def ends(self, starts: Int64s) -> Int64s:
-        """The last moment at which each row holds."""
-        return np.full(starts.size, END_OF_TIME) if self.window_us is None else starts + self.window_us
-
-    def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The rows as the engine wants them."""
-        return batch.select(list(self.columns))
 
 
 class Deduction(Operator):
@@ -119,33 +83,33 @@ class Deduction(Operator):
             store.forget(self._last)
         return join(given, self.schema)
 
-    def changes(self) -> PaneChanges:
+    def changes(self) -> PageChanges:
         """The chunks of facts that are new, merged or gone, and how far time has come."""
         put, drop = {_CLOCK: self._clock()}, list[str]()
         for stream, store in enumerate(self._stores):
             changed = store.changes()
             put |= {f"{stream}/{name}": blob for name, blob in changed.put.items()}
             drop += [f"{stream}/{name}" for name in changed.drop]
-        return PaneChanges(put, drop)
+        return PageChanges(put, drop)
 
-    def snapshot(self) -> Panes:
+    def snapshot(self) -> StatePages:
         """All facts that have not left, and how far time has come."""
-        panes = {_CLOCK: self._clock()}
+        pages = {_CLOCK: self._clock()}
         for stream, store in enumerate(self._stores):
-            panes |= {f"{stream}/{name}": blob for name, blob in store.snapshot().items()}
-        return panes
+            pages |= {f"{stream}/{name}": blob for name, blob in store.snapshot().items()}
+        return pages
 
-    def restore(self, panes: Panes) -> None:
+    def restore(self, pages: StatePages) -> None:
         """Take facts over, and make the model of those that count already."""
-        if _CLOCK not in panes:
+        if _CLOCK not in pages:
             return
-        self._closed, self._last = json.loads(panes[_CLOCK])
+        self._closed, self._last = json.loads(pages[_CLOCK])
         told: dict[str, pa.RecordBatch] = {}
         for stream, (facts, store) in enumerate(zip(self._facts, self._stores, strict=True)):
             own = f"{stream}/"
-            store.restore({name.removeprefix(own): blob for name, blob in panes.items() if name.startswith(own)})
+            store.restore({name.removeprefix(own): blob for name, blob in pages.items() if name.startswith(own)})
             rows = store.held()[1]
-            ticks = rows.column(_TICK).to_numpy()
+            ticks = rows.column(TICK).to_numpy()
             self._expect(facts, facts.starts(rows), ticks)
             counted = ticks <= self._last
             told[facts.predicate] = facts.of(rows.filter(pa.array(counted)))
@@ -179,7 +143,7 @@ class Deduction(Operator):
         """The facts that wait, by the tick at which they begin to count; those of later ticks go on waiting."""
         facts = self._facts[stream]
         rows = join(self._waiting[stream], facts.kept)
-        ticks = rows.column(_TICK).to_numpy()
+        ticks = rows.column(TICK).to_numpy()
         ready = ticks < self._closed
         self._waiting[stream] = [rows.filter(pa.array(~ready))]
         order = np.argsort(ticks[ready], kind="stable")

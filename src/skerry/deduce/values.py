@@ -7,8 +7,8 @@ sets and dictionaries, ``order`` sorts values of all kinds.
 import math
 from typing import TypeGuard
 
-from skerry.deduce.program import Type
 from skerry.model.term import Compound, Value
+from skerry.plan.program import Type
 
 __all__ = ["Row", "calculate", "coerced", "compare", "depth", "key", "kind", "order", "row_key"]
 

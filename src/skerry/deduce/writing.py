@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from skerry.deduce.program import Aggregate, Atom, Builtin, Comparison, Predicate, Program, Rule, Subgoal
 from skerry.model.term import Arithmetic, Call, Compound, Constant, Duration, Term, Terms, Value, Variable
+from skerry.plan.program import Aggregate, Atom, Builtin, Comparison, Predicate, Program, Rule, Subgoal
 
 __all__ = ["shown", "write", "write_rule", "write_subgoal", "write_term", "write_value"]
 

@@ -7,23 +7,23 @@ from uuid import uuid4
 
 import pyarrow as pa
 
+from skerry.build.stages import Stages
 from skerry.catalog import Source
-from skerry.fjord.counters import COUNTS, added
-from skerry.fjord.pipeline import Outcome, Pipeline, dead_letters, never, since
 from skerry.fjord.queue import Queue, Rows, Tick
-from skerry.fjord.registry import Registry
 from skerry.fjord.scheduler import Module, RoundRobin
-from skerry.fjord.versions import registry_at
-from skerry.fjord.warmth import calls_of, kinds_of
-from skerry.kernels.warmth import warm
+from skerry.kernels.precompile import warm
 from skerry.model.batch import join
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
-from skerry.plan.stages import Stages
-from skerry.proxies.gate import Gate, Tally, watermark
+from skerry.pipeline.gate import Gate, Tally, watermark
+from skerry.pipeline.pipeline import Outcome, Pipeline, dead_letters, never, since
+from skerry.pipeline.precompile import calls_of, kinds_of
+from skerry.replay.pace import lagging
 from skerry.sinks.sink import Sink
-from skerry.sources.pace import lagging
 from skerry.sources.source import Split
 from skerry.sources.tables import Tables
+from skerry.subscriptions.counters import COUNTS, added
+from skerry.subscriptions.registry import Registry
+from skerry.subscriptions.versions import registry_at
 
 __all__ = ["FjordRun"]
 

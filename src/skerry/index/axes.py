@@ -7,7 +7,6 @@ The other is a hash, which tells apart long texts that begin alike; it serves eq
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import types as kinds
 
@@ -16,10 +15,10 @@ from skerry.index.spans import Values
 from skerry.kernels.hash import hash_bytes
 from skerry.kernels.index.doubles import double_codes
 from skerry.kernels.index.texts import PREFIX, Bytes, prefix_codes
+from skerry.model.arrays import Int64s
 
 __all__ = ["Axis", "Interval", "bytes_of", "codes", "intervals", "is_told"]
 
-Int64s = npt.NDArray[np.int64]
 Interval = tuple[int, int]
 """The least and the greatest code."""
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.index.sifted import Sifted
 from skerry.kernels.index.bitmaps import Bitmaps
@@ -19,12 +18,10 @@ from skerry.kernels.index.blocks import FILL, Blocks
 from skerry.kernels.index.clusters import chances, clusters
 from skerry.kernels.index.grid import GREATEST, LEAST, Grid, cells_of, grid_over
 from skerry.kernels.index.pairs import merged
+from skerry.model.arrays import Float64s, Int32s, Int64s, UInt64s
 
 __all__ = ["WIDE", "BoxIndex", "Marks", "Pairs"]
 
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
-UInt64s = npt.NDArray[np.uint64]
 Sides = Mapping[int, tuple[int, int]]
 """By axis, the least and the greatest code of a box; an axis that is not named is open."""
 
@@ -210,10 +207,10 @@ def _cells(wanted: float) -> int:
     return int(2 ** np.floor(np.log2(min(max(wanted, _FEWEST_CELLS), _MOST_CELLS))))
 
 
-def _chance(grid: Grid, lows: Int64s, highs: Int64s) -> npt.NDArray[np.float64]:
+def _chance(grid: Grid, lows: Int64s, highs: Int64s) -> Float64s:
     """The share of cells that each box reaches over, on all axes together."""
     reach = cells_of(grid, highs) - cells_of(grid, lows) + 1
-    found: npt.NDArray[np.float64] = np.prod(reach / grid.counts[:, None], axis=0)
+    found: Float64s = np.prod(reach / grid.counts[:, None], axis=0)
     return found
 
 

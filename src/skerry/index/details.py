@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from skerry.index.axes import bytes_of, is_told
@@ -12,11 +11,10 @@ from skerry.index.constants import Evaluator
 from skerry.index.ends import Ends
 from skerry.index.region import Box
 from skerry.index.residual import Residuals
+from skerry.model.arrays import Bools, Int32s, Int64s
 
 __all__ = ["Details"]
 
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
 
 _BOX = np.dtype([("query", np.int32), ("residual", np.int32), ("special", np.bool_)])
 """Of a box: the number of its query, the place of its residual or -1, and whether more than its sides decides."""
@@ -45,7 +43,7 @@ class Details:
         """How much memory the arrays take."""
         return self._boxes.nbytes + sum(ends.nbytes + places.nbytes for ends, places in self._ends.values())
 
-    def special(self, numbers: Int32s) -> npt.NDArray[np.bool_]:
+    def special(self, numbers: Int32s) -> Bools:
         """Which boxes are special."""
         return self._boxes["special"][numbers]
 
@@ -122,7 +120,7 @@ class Details:
                 for column, (ends, places) in self._ends.items()
             }
 
-    def _residually(self, batch: pa.RecordBatch, rows: Int32s, residuals: Int32s) -> npt.NDArray[np.bool_]:
+    def _residually(self, batch: pa.RecordBatch, rows: Int32s, residuals: Int32s) -> Bools:
         """For each pair of a row and a residual, whether it is true: all that occur are asked of all rows that do."""
         true, asked = residuals < 0, np.flatnonzero(residuals >= 0)
         if asked.size:

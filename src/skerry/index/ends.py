@@ -4,13 +4,11 @@ from array import array
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels.index.texts import Bytes, within
+from skerry.model.arrays import Bools, Int64s
 
 __all__ = ["Ends"]
-
-Int64s = npt.NDArray[np.int64]
 
 
 class Ends:
@@ -46,7 +44,7 @@ class Ends:
         first, middle, last = self._offsets[place : place + 3]
         return bytes(self._data[first:middle]), bytes(self._data[middle:last])
 
-    def hold(self, texts: Bytes, rows: Int64s, places: Int64s) -> npt.NDArray[np.bool_]:
+    def hold(self, texts: Bytes, rows: Int64s, places: Int64s) -> Bools:
         """For each pair, whether the text of a row lies between the cuts at a place."""
         ends = Bytes(np.array(self._offsets, np.int64), np.frombuffer(self._data or b"", np.uint8))
         return within(texts, rows, ends, places)

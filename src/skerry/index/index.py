@@ -4,7 +4,6 @@ from time import perf_counter_ns
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from skerry.errors import CatalogError
@@ -14,12 +13,9 @@ from skerry.index.constants import Evaluator
 from skerry.index.details import Details
 from skerry.index.packing import packed, unpacked
 from skerry.index.region import Region
+from skerry.model.arrays import Int32s, Int64s, UInt64s
 
-__all__ = ["Bitmaps", "Int32s", "Int64s", "Matches", "QueryIndex"]
-
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
-UInt64s = npt.NDArray[np.uint64]
+__all__ = ["Bitmaps", "Matches", "QueryIndex"]
 
 
 class Matches(NamedTuple):

@@ -5,17 +5,14 @@ condition is an interval, and one index has the queries of all conditions.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.index.boxes import BoxIndex
 from skerry.kernels.index.join_queries import JoinQueries, Shape
 from skerry.kernels.index.joined_points import JoinedPoints
 from skerry.kernels.index.sliding import Elements
+from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["IndexedWindowJoin"]
-
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
 
 
 class IndexedWindowJoin:

@@ -8,14 +8,13 @@ from collections.abc import Sequence
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from skerry.index.constants import Evaluator
+from skerry.model.arrays import Bools
 
 __all__ = ["Residuals"]
 
-Booleans = npt.NDArray[np.bool_]
 
 _TOGETHER = 64
 """So many expressions make one statement."""
@@ -34,10 +33,10 @@ class Residuals:
         self._evaluator = evaluator
         self._failing: set[str] = set()
 
-    def decide(self, expressions: Sequence[str], batch: pa.RecordBatch) -> list[Booleans]:
+    def decide(self, expressions: Sequence[str], batch: pa.RecordBatch) -> list[Bools]:
         """For each expression, of which rows it is true."""
         sound = [expression for expression in expressions if expression not in self._failing]
-        found: dict[str, Booleans] = {}
+        found: dict[str, Bools] = {}
         for first in range(0, len(sound), _TOGETHER):
             some = sound[first : first + _TOGETHER]
             try:
@@ -57,7 +56,7 @@ def _fails(expression: str, batch: pa.RecordBatch, evaluator: Evaluator) -> bool
     return False
 
 
-def _forgiving(expression: str, batch: pa.RecordBatch, evaluator: Evaluator) -> Booleans:
+def _forgiving(expression: str, batch: pa.RecordBatch, evaluator: Evaluator) -> Bools:
     """False where it fails. TRY lets some errors pass: find the rows that raise them by halving."""
     try:
         return _asked([f"TRY({expression})"], batch, evaluator)[0]
@@ -69,7 +68,7 @@ def _forgiving(expression: str, batch: pa.RecordBatch, evaluator: Evaluator) -> 
         return np.concatenate([_forgiving(expression, half, evaluator) for half in halves])
 
 
-def _asked(expressions: Sequence[str], batch: pa.RecordBatch, evaluator: Evaluator) -> list[Booleans]:
+def _asked(expressions: Sequence[str], batch: pa.RecordBatch, evaluator: Evaluator) -> list[Bools]:
     columns = ", ".join(f"coalesce(({expression}), FALSE) AS c{place}" for place, expression in enumerate(expressions))
     connection = evaluator()
     connection.register("batch", pa.Table.from_batches([batch]))

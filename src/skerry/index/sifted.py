@@ -2,17 +2,13 @@
 
 from typing import Generic, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from skerry.kernels.index.bitmaps import Bitmaps
 from skerry.kernels.index.blocks import Blocks
-from skerry.kernels.index.pairs import Int32s
 from skerry.kernels.index.sieve import sieve_over
+from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["Sifted"]
 
-Int64s = npt.NDArray[np.int64]
 Held = TypeVar("Held", Bitmaps, Blocks)
 
 _FEW_CHANGES = 16

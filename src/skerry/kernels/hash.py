@@ -7,18 +7,17 @@ import numpy as np
 import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
+from skerry.model.arrays import Int64s, UInt8s, UInt64s
 
 __all__ = ["hash_bytes", "hash_integers", "hash_of", "mix"]
 
-UInt64s = npt.NDArray[np.uint64]
 
-
-def hash_integers(values: npt.NDArray[np.int64]) -> UInt64s:
+def hash_integers(values: Int64s) -> UInt64s:
     """Scramble 64-bit integers (the finaliser of splitmix64)."""
     return _finalise(values.astype(np.int64, copy=False))
 
 
-def hash_bytes(offsets: npt.NDArray[np.integer], data: npt.NDArray[np.uint8]) -> UInt64s:
+def hash_bytes(offsets: npt.NDArray[np.integer], data: UInt8s) -> UInt64s:
     """Hash the byte strings ``data[offsets[i]:offsets[i + 1]]`` (FNV-1a, then scrambled)."""
     return _fnv(offsets.astype(np.int64, copy=False), data)
 

@@ -9,12 +9,11 @@ import numpy.typing as npt
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
-from skerry.kernels.hash import UInt64s, hash_bytes, hash_integers
+from skerry.kernels.hash import hash_bytes, hash_integers
+from skerry.model.arrays import Int64s, UInt8s, UInt64s
 
 __all__ = ["Integers", "Texts"]
 
-Int64s = npt.NDArray[np.int64]
-Bytes = npt.NDArray[np.uint8]
 
 _FEWEST = 64
 
@@ -82,11 +81,11 @@ class Texts:
         return self._offsets[: self.count + 1]
 
     @property
-    def data(self) -> Bytes:
+    def data(self) -> UInt8s:
         """All texts, one behind the other."""
         return self._data[: self._offsets[self.count]]
 
-    def number(self, offsets: Int64s, data: Bytes) -> Int64s:
+    def number(self, offsets: Int64s, data: UInt8s) -> Int64s:
         """The number of each text; those not met before get the next ones."""
         if not 0 <= offsets[0] <= offsets[-1] <= data.size:
             raise KernelError("texts reach from", offsets[0], "to", offsets[-1], "in", data.size, "bytes")
@@ -99,7 +98,7 @@ class Texts:
             place = self._number(offsets, data, hashes, place, numbers)
         return numbers
 
-    def _number(self, offsets: Int64s, data: Bytes, hashes: UInt64s, start: int, numbers: Int64s) -> int:
+    def _number(self, offsets: Int64s, data: UInt8s, hashes: UInt64s, start: int, numbers: Int64s) -> int:
         known = self._slots, self._offsets, self._data, self._hashes
         place, self.count = _number_texts(*known, self.count, offsets, data, hashes, start, numbers)
         return place

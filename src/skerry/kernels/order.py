@@ -1,14 +1,13 @@
 """The order of tuples: by time, and of one time by sensor or as they stand."""
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
+from skerry.model.arrays import Int64s
 
 __all__ = ["in_order", "merged"]
 
-Int64s = npt.NDArray[np.int64]
 
 _MANY = 32
 """From so many tuples of one time on, it is worth while to sort them by sensor."""

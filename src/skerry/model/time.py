@@ -8,12 +8,14 @@ import re
 from datetime import UTC, datetime
 from typing import NewType
 
-__all__ = ["END_OF_TIME", "MICROS", "START_OF_TIME", "Micros", "seconds", "show", "show_span", "span"]
+__all__ = ["END_OF_TIME", "LAST_MOMENT", "MICROS", "START_OF_TIME", "Micros", "seconds", "show", "show_span", "span"]
 
 Micros = NewType("Micros", int)
 
 START_OF_TIME = Micros(-(2**62))
 END_OF_TIME = Micros(2**62)
+LAST_MOMENT = END_OF_TIME - 1
+"""Times beyond the ends of time count as the ends, so that sums stay within 64 bits and all ends at the end."""
 
 MICROS = {
     "MICROSECOND": 1,

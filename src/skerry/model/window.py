@@ -1,11 +1,11 @@
 """Windows over event time: aligned to the epoch, closed on the left, open on the right.
 
-    HOP, size 4, slide 2          pane = gcd(size, slide) = 2
+    HOP, size 4, slide 2          slice = gcd(size, slide) = 2
     |--- 0..4 ---|
           |--- 2..6 ---|
-    |  0  |  2   |  4  |          a window is made of size / pane panes
+    |  0  |  2   |  4  |          a window is made of size / slice slices
 
-A reading belongs to one pane, and a pane to ``size / slide`` windows. TUMBLE is HOP with the slide
+A reading belongs to one slice, and a slice to ``size / slide`` windows. TUMBLE is HOP with the slide
 equal to the size, so one class serves both.
 """
 
@@ -15,14 +15,17 @@ from math import gcd
 from skerry.errors import InputError
 from skerry.model.time import Micros
 
-__all__ = ["Window"]
+__all__ = ["WINDOW_END", "WINDOW_START", "Window"]
+
+WINDOW_START = "window_start"
+WINDOW_END = "window_end"
 
 
 @dataclass(frozen=True)
 class Window:
     """A tumbling or hopping window.
 
-    >>> Window(Micros(4), Micros(2)).pane_us
+    >>> Window(Micros(4), Micros(2)).slice_us
     2
     """
 
@@ -37,11 +40,11 @@ class Window:
             raise InputError(
                 "a window's slide must not exceed its size, got slide", self.slide_us, "size", self.size_us
             )
-        if self.size_us // self.pane_us > 100_000:
-            raise InputError("a window may have at most 100000 panes, got", self.size_us // self.pane_us)
+        if self.size_us // self.slice_us > 100_000:
+            raise InputError("a window may have at most 100000 slices, got", self.size_us // self.slice_us)
 
     @property
-    def pane_us(self) -> int:
+    def slice_us(self) -> int:
         """The longest span that divides every window of this kind."""
         return gcd(self.size_us, self.slide_us)
 

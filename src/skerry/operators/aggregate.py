@@ -10,16 +10,14 @@ import pyarrow.compute as pc
 from skerry.model.batch import empty, join, pack, unpack
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
-from skerry.model.window import Window
-from skerry.operators.folds import Fold
+from skerry.model.window import WINDOW_END, WINDOW_START, Window
+from skerry.operators.folds import finish
 from skerry.operators.grouping import group_rows
-from skerry.operators.operator import Operator, PaneChanges, Panes
-from skerry.operators.partial import PANE, cells_of, partial_schema
+from skerry.operators.operator import Operator, PageChanges, StatePages
+from skerry.operators.partial import SLICE, cells_of, partial_schema
+from skerry.plan.fold import Fold
 
-__all__ = ["WINDOW_END", "WINDOW_START", "WindowAggregate"]
-
-WINDOW_START = "window_start"
-WINDOW_END = "window_end"
+__all__ = ["WindowAggregate"]
 
 _CLOCK = "clock"
 _RUNS_BEFORE_MERGE = 8
@@ -72,27 +70,27 @@ class WindowAggregate(Operator):
         self._fresh = [batch for batch in self._fresh if self._ends(batch) > watermark]
         return answers
 
-    def changes(self) -> PaneChanges:
+    def changes(self) -> PageChanges:
         """The new run, merges, and the runs that are no longer needed."""
         self._settle()
-        panes = {str(number): run.rows for number, run in self._runs.items() if str(number) not in self._saved}
+        pages = {str(number): run.rows for number, run in self._runs.items() if str(number) not in self._saved}
         gone = self._saved - {str(number) for number in self._runs}
         self._saved = {str(number) for number in self._runs}
         clock = {_CLOCK: f"{self._closed} {self._next_run}".encode()}
-        return PaneChanges({name: pack(rows) for name, rows in panes.items()} | clock, sorted(gone))
+        return PageChanges({name: pack(rows) for name, rows in pages.items()} | clock, sorted(gone))
 
-    def snapshot(self) -> Panes:
+    def snapshot(self) -> StatePages:
         """All runs."""
         self._settle()
         clock = {_CLOCK: f"{self._closed} {self._next_run}".encode()}
         return {str(number): pack(run.rows) for number, run in self._runs.items()} | clock
 
-    def restore(self, panes: Panes) -> None:
+    def restore(self, pages: StatePages) -> None:
         """Take runs over."""
-        if _CLOCK in panes:
-            closed, next_run = panes[_CLOCK].split()
+        if _CLOCK in pages:
+            closed, next_run = pages[_CLOCK].split()
             self._closed, self._next_run = Micros(int(closed)), int(next_run)
-        runs = {int(name): unpack(blob) for name, blob in panes.items() if name != _CLOCK}
+        runs = {int(name): unpack(blob) for name, blob in pages.items() if name != _CLOCK}
         self._runs = {number: _Run(rows, self._ends(rows)) for number, rows in sorted(runs.items())}
         self._saved = {str(number) for number in self._runs}
 
@@ -101,7 +99,7 @@ class WindowAggregate(Operator):
 
     def _ends(self, batch: pa.RecordBatch) -> int:
         """When the last window that any of these rows belongs to ends."""
-        newest = int(batch.column(PANE).to_numpy().max())
+        newest = int(batch.column(SLICE).to_numpy().max())
         return newest // self._window.slide_us * self._window.slide_us + self._window.size_us
 
     def _settle(self) -> None:
@@ -116,13 +114,13 @@ class WindowAggregate(Operator):
 
     def _add_run(self, batches: Sequence[pa.RecordBatch]) -> None:
         rows = self._merged(join(batches, self._partial_schema))
-        rows = rows.filter(pc.greater(rows.column(PANE), self._closed - self._window.size_us))
+        rows = rows.filter(pc.greater(rows.column(SLICE), self._closed - self._window.size_us))
         if rows.num_rows:
             self._runs[self._next_run] = _Run(rows, self._ends(rows))
             self._next_run += 1
 
     def _merged(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """One row for each pane and group."""
+        """One row for each slice and group."""
         groups = group_rows([rows.column(place) for place in range(1 + len(self._keys))], rows.num_rows)
         first = pa.array(groups.first)
         heads = [rows.column(place).take(first) for place in range(1 + len(self._keys))]
@@ -130,16 +128,18 @@ class WindowAggregate(Operator):
         return pa.RecordBatch.from_arrays([*heads, *cells], schema=self._partial_schema)
 
     def _closing(self, batch: pa.RecordBatch, watermark: Micros) -> pa.RecordBatch:
-        """The rows of the windows that end in (closed, watermark], the pane replaced by the window's start."""
-        panes = batch.column(PANE).to_numpy()
-        newest = panes // self._window.slide_us * self._window.slide_us
+        """The rows of the windows that end in (closed, watermark], the slice replaced by the window's start."""
+        slices = batch.column(SLICE).to_numpy()
+        newest = slices // self._window.slide_us * self._window.slide_us
         chosen = []
         for back in range(0, self._window.size_us, self._window.slide_us):
             starts = newest - back
             ends = starts + self._window.size_us
-            rows = np.flatnonzero((starts + self._window.size_us > panes) & (ends > self._closed) & (ends <= watermark))
+            rows = np.flatnonzero(
+                (starts + self._window.size_us > slices) & (ends > self._closed) & (ends <= watermark)
+            )
             if rows.size:
-                chosen.append(batch.take(pa.array(rows)).set_column(0, PANE, pa.array(starts[rows])))
+                chosen.append(batch.take(pa.array(rows)).set_column(0, SLICE, pa.array(starts[rows])))
         return join(chosen, self._partial_schema)
 
     def _finished(self, rows: pa.RecordBatch) -> pa.RecordBatch:
@@ -148,10 +148,10 @@ class WindowAggregate(Operator):
         merged = self._merged(rows)
         order = pc.sort_indices(merged, [(name, "ascending") for name in merged.schema.names[: 1 + len(self._keys)]])
         merged = merged.take(order)
-        starts = merged.column(PANE)
+        starts = merged.column(SLICE)
         times = [starts.cast(TIMESTAMP), pc.add(starts, self._window.size_us).cast(TIMESTAMP)]
         cells = {cell.name: merged.column(cell.name) for cell in self._cells}
         keys = [merged.column(key.name) for key in self._keys]
         return pa.RecordBatch.from_arrays(
-            [*times, *keys, *(fold.finish(cells) for fold in self._folds)], schema=self.schema
+            [*times, *keys, *(finish(fold, cells) for fold in self._folds)], schema=self.schema
         )

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from skerry.model.batch import empty, join
 from skerry.model.time import END_OF_TIME, Micros
-from skerry.operators.operator import Operator, PaneChanges, Panes
+from skerry.operators.operator import Operator, PageChanges, StatePages
 
 __all__ = ["Cascade", "Edge", "Level"]
 
@@ -40,10 +40,11 @@ class Cascade(Operator):
     """Levels from the lowest up; the last gives the answers. ``entries`` says where each stream comes in.
 
     Each level learns of a watermark after those below it have, and as much later as answers of theirs may be
-    behind: so none of them is late. State is that of all levels, each in panes behind its number. Costs what its
+    behind: so none of them is late. State is that of all levels, each in pages behind its number. Costs what its
     operators cost.
 
-    >>> from skerry.operators.derive import Derive, Expression
+    >>> from skerry.operators.derive import Derive
+    >>> from skerry.model.expression import Expression
     >>> speed = Expression.of("speed", pa.float64())
     >>> slow = Derive([("speed", speed)], where=Expression('"speed" < 30', pa.bool_()))
     >>> half = Derive([("half", Expression('"speed" / 2', pa.float64()))])
@@ -73,7 +74,7 @@ class Cascade(Operator):
             given += [self._handed_up(number, piece) for piece in level.operator.pieces(reached)]
         return join([batch for batch in given if batch.num_rows], self.schema)
 
-    def changes(self) -> PaneChanges:
+    def changes(self) -> PageChanges:
         """Those of all levels."""
         put: dict[str, bytes] = {}
         drop: list[str] = []
@@ -81,17 +82,17 @@ class Cascade(Operator):
             changed = level.operator.changes()
             put |= {f"{number}/{name}": blob for name, blob in changed.put.items()}
             drop += [f"{number}/{name}" for name in changed.drop]
-        return PaneChanges(put, drop)
+        return PageChanges(put, drop)
 
-    def restore(self, panes: Panes) -> None:
-        """Give each level its panes back."""
+    def restore(self, pages: StatePages) -> None:
+        """Give each level its pages back."""
         for number, level in enumerate(self._levels):
             own = f"{number}/"
             level.operator.restore(
-                {name.removeprefix(own): blob for name, blob in panes.items() if name.startswith(own)}
+                {name.removeprefix(own): blob for name, blob in pages.items() if name.startswith(own)}
             )
 
-    def snapshot(self) -> Panes:
+    def snapshot(self) -> StatePages:
         """The state of all levels."""
         return {
             f"{number}/{name}": blob

@@ -1,59 +1,19 @@
 """Selection, projection and scalar expressions on Arrow batches: by DuckDB, or by Arrow where that gives the same."""
 
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import duckdb
 import pyarrow as pa
-from sqlglot import exp
 
 from skerry.model.batch import as_batch, empty, join
+from skerry.model.duckdb_session import open_duckdb
+from skerry.model.expression import Expression
 from skerry.operators.operator import Operator
-from skerry.operators.predicate import Predicate
 
-__all__ = ["Derive", "Expression", "evaluator"]
-
-_local = threading.local()
+__all__ = ["Derive"]
 
 _OF_A_ROW = (duckdb.DataError, duckdb.InvalidInputException, duckdb.NotImplementedException, duckdb.SyntaxException)
 """What DuckDB raises for a value that an expression cannot take."""
-
-
-def evaluator() -> duckdb.DuckDBPyConnection:
-    """This thread's DuckDB: one core, no files, no network, UTC, and locked that way."""
-    if not hasattr(_local, "connection"):
-        connection = duckdb.connect(config={"threads": 1, "enable_external_access": False})
-        connection.execute("SET TimeZone = 'UTC'; SET integer_division = true; SET memory_limit = '2GB'")
-        # A subexpression that occurs twice would be computed once, before TRY could catch its error.
-        connection.execute("SET disabled_optimizers = 'common_subexpressions'")
-        connection.execute("SET lock_configuration = true")
-        _local.connection = connection
-    found: duckdb.DuckDBPyConnection = _local.connection
-    return found
-
-
-@dataclass(frozen=True)
-class Expression:
-    """A scalar expression in DuckDB's dialect, with its type; made from a checked syntax tree, never from text.
-
-    ``column`` is set where it is nothing but a column, which costs no evaluation; ``predicate`` where Arrow
-    decides it as DuckDB would, which costs less.
-    """
-
-    sql: str
-    type: pa.DataType
-    column: str | None = None
-    predicate: Predicate | None = None
-
-    @classmethod
-    def of(cls, name: str, type_: pa.DataType) -> "Expression":
-        """A bare column.
-
-        >>> Expression.of("speed", pa.float64()).sql
-        '"speed"'
-        """
-        return cls(exp.column(name, quoted=True).sql("duckdb"), type_, name)
 
 
 class Derive(Operator):
@@ -111,7 +71,7 @@ class Derive(Operator):
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def _evaluated(self, batch: pa.RecordBatch, *, failing: bool) -> pa.RecordBatch:
-        connection = evaluator()
+        connection = open_duckdb()
         connection.register("batch", pa.Table.from_batches([batch]))
         try:
             table = connection.sql(self._statement(failing=failing)).to_arrow_table()

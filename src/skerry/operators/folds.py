@@ -1,7 +1,6 @@
 """The aggregate functions of SQL, as what they remember and what they make of it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
@@ -10,52 +9,31 @@ import pyarrow.compute as pc
 
 from skerry.kernels.folds.deviation import deviations
 from skerry.kernels.folds.exact import as_doubles, halves
-from skerry.operators.cells import Cell, Count, Distinct, Extreme, Total, totals_of
+from skerry.operators.accumulators import Cell, Count, Distinct, Extreme, Total, totals_of
+from skerry.plan.fold import Fold
 
-__all__ = ["FUNCTIONS", "Fold"]
-
-FUNCTIONS = ("avg", "count", "count_distinct", "max", "min", "stddev_pop", "stddev_samp", "sum")
+__all__ = ["accumulators", "finish"]
 
 
-@dataclass(frozen=True)
-class Fold:
-    """An aggregate function over a column (None: over rows) under the name of its answer."""
+def accumulators(fold: Fold) -> tuple[Cell, ...]:
+    """What must be remembered for a fold. Two folds over one column share equal accumulators."""
+    column = (fold.argument, fold.argument_type)
+    counted = Count(*column)
+    if fold.function == "count":
+        return (counted,)
+    if fold.function == "count_distinct":
+        return (Distinct(*column),)
+    if fold.function in ("min", "max"):
+        return (Extreme(*column, highest=fold.function == "max"),)
+    if fold.function in ("sum", "avg"):
+        return (Total(*column), counted)
+    as_double = (fold.argument, pa.float64())
+    return (Total(*as_double), Total(*as_double, squared=True), counted)
 
-    function: str
-    argument: str | None
-    argument_type: pa.DataType | None
-    name: str
 
-    @property
-    def type(self) -> pa.DataType:
-        """The type of the answer: SUM widens as PostgreSQL's does."""
-        if self.function in ("count", "count_distinct"):
-            return pa.int64()
-        if self.function in ("min", "max"):
-            return self.argument_type
-        if self.function == "sum" and pa.types.is_integer(self.argument_type):
-            return pa.decimal128(38, 0) if self.argument_type == pa.int64() else pa.int64()
-        return pa.float64()
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        """What must be remembered. Two folds over one column share equal cells."""
-        column = (self.argument, self.argument_type)
-        counted = Count(*column)
-        if self.function == "count":
-            return (counted,)
-        if self.function == "count_distinct":
-            return (Distinct(*column),)
-        if self.function in ("min", "max"):
-            return (Extreme(*column, highest=self.function == "max"),)
-        if self.function in ("sum", "avg"):
-            return (Total(*column), counted)
-        as_double = (self.argument, pa.float64())
-        return (Total(*as_double), Total(*as_double, squared=True), counted)
-
-    def finish(self, table: Mapping[str, pa.Array]) -> pa.Array:
-        """The answers, a group each, from the remembered cells by name."""
-        return _FINISH[self.function](self, *(table[cell.name] for cell in self.cells))
+def finish(fold: Fold, table: Mapping[str, pa.Array]) -> pa.Array:
+    """The answers of a fold, one per group, from the accumulators by name."""
+    return _FINISH[fold.function](fold, *(table[each.name] for each in accumulators(fold)))
 
 
 def _kept(fold: Fold, cells: pa.Array) -> pa.Array:

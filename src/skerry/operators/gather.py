@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -11,16 +10,16 @@ from skerry.errors import InputError
 from skerry.kernels.joins.combinations import combine
 from skerry.kernels.joins.gather import Answers, Arrivals, Occurrences
 from skerry.kernels.order import in_order
+from skerry.model.arrays import Bools
 from skerry.model.batch import empty
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
 from skerry.operators.interned import Keys, Sensors
 from skerry.operators.joins.rows import RowStore
-from skerry.operators.operator import Operator, PaneChanges, Panes
+from skerry.operators.operator import Operator, PageChanges, StatePages
 
 __all__ = ["Gather"]
 
-Bools = npt.NDArray[np.bool_]
 
 _CLOCK = "clock"
 _NO_ARRIVALS = Arrivals(*(np.empty(0, np.int64) for _ in range(3)))
@@ -107,24 +106,24 @@ class Gather(Operator):
             self._renumber()
         return given
 
-    def changes(self) -> PaneChanges:
+    def changes(self) -> PageChanges:
         """The chunks of tuples that are new, merged or gone, and how far time has come."""
         changes = self._rows.changes()
-        return PaneChanges({**changes.put, **self._clock()}, changes.drop)
+        return PageChanges({**changes.put, **self._clock()}, changes.drop)
 
-    def snapshot(self) -> Panes:
+    def snapshot(self) -> StatePages:
         """All tuples."""
         return {**self._rows.snapshot(), **self._clock()}
 
-    def restore(self, panes: Panes) -> None:
+    def restore(self, pages: StatePages) -> None:
         """Take tuples over; those that the watermark has not passed still wait for their answer."""
-        rows = dict(panes)
+        rows = dict(pages)
         if (clock := rows.pop(_CLOCK, None)) is not None:
             self._closed = Micros(int(clock))
         self._rows.restore(rows)
         self._renumber()
 
-    def _clock(self) -> Panes:
+    def _clock(self) -> StatePages:
         return {_CLOCK: str(self._closed).encode()}
 
     def _begin(self) -> None:

@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from skerry.kernels.folds.group import Groups, group
-from skerry.kernels.hash import UInt64s, hash_bytes, hash_integers, mix
+from skerry.kernels.hash import hash_bytes, hash_integers, mix
+from skerry.model.arrays import Int64s, UInt64s
 
 __all__ = ["buckets", "canonical", "group_rows", "hash_column", "integers"]
 
-Int64s = npt.NDArray[np.int64]
 
 _WIDEST = 2**62
 

@@ -5,16 +5,14 @@ they come; codes of two operators, or of two runs, must not be compared.
 """
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from skerry.kernels.intern import Integers, Texts
+from skerry.model.arrays import Int64s, UInt8s
 from skerry.operators.grouping import integers
 
 __all__ = ["Keys", "Sensors"]
-
-Int64s = npt.NDArray[np.int64]
 
 
 class Keys:
@@ -109,7 +107,7 @@ def _mirrored(bits: Int64s) -> Int64s:
     return np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
 
 
-def _bytes(column: pa.Array) -> tuple[Int64s, npt.NDArray[np.uint8]]:
+def _bytes(column: pa.Array) -> tuple[Int64s, UInt8s]:
     text = column.cast(pa.large_string())
     _, offsets, data = text.buffers()
     ends = np.frombuffer(offsets, np.int64)[text.offset : text.offset + len(text) + 1]

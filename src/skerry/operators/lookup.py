@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.model.batch import empty
-from skerry.operators.derive import Derive, Expression
+from skerry.model.expression import Expression
+from skerry.operators.derive import Derive
 from skerry.operators.joins.keys import equal_keys, exact, key_codes
 from skerry.operators.operator import Operator
 

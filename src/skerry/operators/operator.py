@@ -1,7 +1,7 @@
 """What an operator is: a state machine with one verb.
 
 ``transition`` takes a batch, changes state and gives a batch. An operator never blocks, never reads
-a clock and does no I/O; time is an argument of ``advance``. Its state is a set of named *panes* of
+a clock and does no I/O; time is an argument of ``advance``. Its state is a set of named *pages* of
 bytes, so that a runtime can save what changed since the last time and no more.
 """
 
@@ -14,16 +14,16 @@ import pyarrow as pa
 from skerry.model.batch import join
 from skerry.model.time import Micros
 
-__all__ = ["Chain", "Operator", "PaneChanges", "Panes"]
+__all__ = ["Chain", "Operator", "PageChanges", "StatePages"]
 
-Panes = Mapping[str, bytes]
+StatePages = Mapping[str, bytes]
 
 
 @dataclass(frozen=True)
-class PaneChanges:
-    """What to write into, and drop from, an operator's saved panes."""
+class PageChanges:
+    """What to write into, and drop from, an operator's saved pages."""
 
-    put: Panes = field(default_factory=dict)
+    put: StatePages = field(default_factory=dict)
     drop: Sequence[str] = ()
 
 
@@ -44,15 +44,15 @@ class Operator(ABC):
         """What ``advance`` gives, piece by piece where it may be much: most of it may not be wanted. Take them all."""
         yield self.advance(watermark)
 
-    def changes(self) -> PaneChanges:
-        """The panes that changed since the last call. A stateless operator has none."""
-        return PaneChanges()
+    def changes(self) -> PageChanges:
+        """The pages that changed since the last call. A stateless operator has none."""
+        return PageChanges()
 
-    def restore(self, panes: Panes) -> None:
+    def restore(self, pages: StatePages) -> None:
         """Take over the state that successive ``changes`` described. Only on a fresh operator."""
-        assert not panes, "a stateless operator has no panes"
+        assert not pages, "a stateless operator has no pages"
 
-    def snapshot(self) -> Panes:
+    def snapshot(self) -> StatePages:
         """The whole state. A stateless operator has none."""
         return {}
 
@@ -83,15 +83,15 @@ class Chain(Operator):
         """Advance the first, and hand what it gives down the chain."""
         return join(list(map(self._handed_down, self._links[0].pieces(watermark))), self.schema)
 
-    def changes(self) -> PaneChanges:
+    def changes(self) -> PageChanges:
         """Those of the first."""
         return self._links[0].changes()
 
-    def restore(self, panes: Panes) -> None:
+    def restore(self, pages: StatePages) -> None:
         """Restore the first."""
-        self._links[0].restore(panes)
+        self._links[0].restore(pages)
 
-    def snapshot(self) -> Panes:
+    def snapshot(self) -> StatePages:
         """That of the first."""
         return self._links[0].snapshot()
 

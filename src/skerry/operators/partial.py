@@ -5,39 +5,40 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 
 from skerry.kernels.folds.group import Groups
-from skerry.kernels.folds.panes import pane_numbers
+from skerry.kernels.folds.slices import slice_numbers
 from skerry.model.batch import empty
 from skerry.model.window import Window
-from skerry.operators.cells import Cell
-from skerry.operators.folds import Fold
+from skerry.operators.accumulators import Cell
+from skerry.operators.folds import accumulators
 from skerry.operators.grouping import canonical, group_rows
 from skerry.operators.operator import Operator
+from skerry.plan.fold import Fold
 
-__all__ = ["PANE", "PartialAggregate", "cells_of", "partial_schema"]
+__all__ = ["SLICE", "PartialAggregate", "cells_of", "partial_schema"]
 
-PANE = "pane"
-"""The column of partial aggregates that holds the start of the pane, in microseconds."""
+SLICE = "slice"
+"""The column of partial aggregates that holds the start of the slice, in microseconds."""
 
 
 def cells_of(folds: Iterable[Fold]) -> tuple[Cell, ...]:
     """The cells that folds need, each once. There is always one, so that a group is never lost."""
-    found = {cell.name: cell for fold in folds for cell in fold.cells}
+    found = {cell.name: cell for fold in folds for cell in accumulators(fold)}
     return tuple(found.values())
 
 
 def partial_schema(keys: Sequence[pa.Field], cells: Sequence[Cell]) -> pa.Schema:
-    """Pane, keys, cells."""
-    return pa.schema([pa.field(PANE, pa.int64()), *keys, *(pa.field(cell.name, cell.type) for cell in cells)])
+    """Slice, keys, cells."""
+    return pa.schema([pa.field(SLICE, pa.int64()), *keys, *(pa.field(cell.name, cell.type) for cell in cells)])
 
 
 class PartialAggregate(Operator):
-    """Fold readings into one row a pane and group. Stateless: costs some 20 ns a reading.
+    """Fold readings into one row a slice and group. Stateless: costs some 20 ns a reading.
 
     >>> from skerry.model.time import seconds
     >>> fold = Fold("avg", "speed", pa.float64(), "speed")
     >>> partial = PartialAggregate(Window(seconds(30), seconds(30)), "ts", [pa.field("segment", pa.int32())], [fold])
     >>> partial.schema.names
-    ['pane', 'segment', 'total(speed)', 'count(speed)']
+    ['slice', 'segment', 'total(speed)', 'count(speed)']
     """
 
     def __init__(self, window: Window, time: str, keys: Sequence[pa.Field], folds: Sequence[Fold]) -> None:
@@ -52,13 +53,13 @@ class PartialAggregate(Operator):
         times = batch.column(self._time)
         if times.null_count:  # no time, no window
             return self.transition(batch.filter(times.is_valid()))
-        # Numbers of panes, not their starts: close together, so that grouping can go by a table.
-        panes = pa.array(pane_numbers(times.cast(pa.int64()).to_numpy(), self._window.pane_us))
+        # Numbers of slices, not their starts: close together, so that grouping can go by a table.
+        slices = pa.array(slice_numbers(times.cast(pa.int64()).to_numpy(), self._window.slice_us))
         keys = [batch.column(key.name) for key in self._keys]
-        groups = group_rows([panes, *keys], batch.num_rows)
+        groups = group_rows([slices, *keys], batch.num_rows)
         first = pa.array(groups.first)
         cells = [self._folded(cell, batch, groups) for cell in self._cells]
-        starts = pa.array(panes.take(first).to_numpy() * self._window.pane_us)
+        starts = pa.array(slices.take(first).to_numpy() * self._window.slice_us)
         heads = [starts, *(canonical(key.take(first)) for key in keys)]
         return pa.RecordBatch.from_arrays([*heads, *cells], schema=self.schema)
 

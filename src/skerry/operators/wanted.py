@@ -3,7 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
-from skerry.operators.dealing import Index, Int32s
+from skerry.model.arrays import Int32s
+from skerry.operators.fan_out import Index
 from skerry.operators.operator import Operator
 
 __all__ = ["Wanted"]

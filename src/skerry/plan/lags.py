@@ -5,8 +5,8 @@ the lag of the time column that it goes by, so that no answer comes too late.
 """
 
 from skerry.model.types import TIMESTAMP
-from skerry.operators.aggregate import WINDOW_END, WINDOW_START
-from skerry.plan.deduction import Deduce
+from skerry.model.window import WINDOW_END, WINDOW_START
+from skerry.plan.deduce import Deduce
 from skerry.plan.nodes import Absence, Aggregate, Gather, Join, Lookup, Node, Project, Scan, Select
 from skerry.plan.overload import Spilling
 

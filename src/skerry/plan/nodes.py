@@ -8,14 +8,13 @@ import pyarrow as pa
 
 from skerry.catalog import Source
 from skerry.errors import InputError
+from skerry.model.expression import Expression
 from skerry.model.time import Micros
 from skerry.model.types import TIMESTAMP
-from skerry.model.window import Window
-from skerry.operators.aggregate import WINDOW_END, WINDOW_START
-from skerry.operators.derive import Expression
-from skerry.operators.folds import Fold
-from skerry.operators.joins.side import Side
+from skerry.model.window import WINDOW_END, WINDOW_START, Window
+from skerry.plan.fold import Fold
 from skerry.plan.overload import Overload, Shedding
+from skerry.plan.side import Side
 
 __all__ = [
     "MOST_COMBINATIONS",

@@ -5,10 +5,14 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from skerry.operators.dealing import DEALT, Columns
+from skerry.model.expression import Columns
 from skerry.plan.nodes import Aggregate, Join, Node
 
-__all__ = ["Deal", "Wanted"]
+__all__ = ["DEALT", "Deal", "Wanted"]
+
+DEALT = pa.schema({"views": pa.list_(pa.string()), "counts": pa.list_(pa.int64()), "rows": pa.large_binary()})
+"""Answers of many views in one batch: a row for views with the same columns, in it the rows of one view after the
+other's, packed, and how many each has."""
 
 
 @dataclass(frozen=True)

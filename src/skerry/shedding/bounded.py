@@ -11,6 +11,7 @@ from skerry.kernels.joins.snjoin import Tuples, checked
 from skerry.kernels.shedding.books import COMMON, LIMIT, LOGGED, PAGES, REFUSING, empty_books, sample_hashes
 from skerry.kernels.shedding.bounded import BOOKS, LOG, POLICY, WINDOWS, join, sweep
 from skerry.kernels.shedding.room import completed, empty_windows, roomier, rows_held, stripped
+from skerry.model.arrays import Float64s, Int64s
 from skerry.model.time import Micros
 from skerry.shedding.losses import Ledger, SpanLoss
 from skerry.shedding.packing import packed, unpacked
@@ -18,7 +19,6 @@ from skerry.shedding.policies import POLICIES, make_policy
 
 __all__ = ["POLICIES", "Balance", "BoundedJoin"]
 
-Int64s = npt.NDArray[np.int64]
 
 _MOST_STREAMS = 64
 _MOST = 2.0**61
@@ -237,7 +237,7 @@ class BoundedJoin:
         self._ledger.drop(keys[sample_hashes(keys) >= marks[LIMIT]].tolist())
 
 
-def _cut(recent: npt.NDArray[np.float64], share: float) -> tuple[float, float]:
+def _cut(recent: Float64s, share: float) -> tuple[float, float]:
     """What an arrival must be worth so that a share is refused, and the share to refuse of those worth just that."""
     if not recent.size:
         return -np.inf, 0.0

@@ -6,14 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from skerry.model.arrays import Float64s
 from skerry.model.time import Micros
 from skerry.shedding.estimate import Sampled
 
 __all__ = ["Ledger", "SpanLoss", "StreamLoss"]
-
-Float64s = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from skerry.model.arrays import UInt8s
+
 __all__ = ["packed", "unpacked"]
 
-Bytes = npt.NDArray[np.uint8]
 
 _BLOCK = 512
 _LENGTH = 8
@@ -30,7 +31,7 @@ def packed(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
     return len(header).to_bytes(_LENGTH, "little") + header + b"".join(p for row in raw.values() for p in _pieces(row))
 
 
-def _pieces(row: Bytes) -> Iterator[bytes]:
+def _pieces(row: UInt8s) -> Iterator[bytes]:
     """Which whole blocks are not zero, a bit each; those blocks; and what is left at the end."""
     whole = row[: row.size // _BLOCK * _BLOCK].reshape(-1, _BLOCK)
     used = whole.view(np.uint64).any(axis=1)
@@ -54,7 +55,7 @@ def unpacked(blob: bytes, kinds: Mapping[str, np.dtype[Any]]) -> dict[str, npt.N
     return found
 
 
-def _filled(body: Bytes, place: int, size: int) -> tuple[Bytes, int]:
+def _filled(body: UInt8s, place: int, size: int) -> tuple[UInt8s, int]:
     """The row of bytes that begins at a place, and where the next one does."""
     row, count = np.zeros(size, np.uint8), size // _BLOCK
     mask = -(-count // 8)

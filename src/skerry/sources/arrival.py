@@ -1,18 +1,15 @@
 """When readings arrive, and which of a unit arrive between two moments."""
 
-from typing import TypeAlias
 from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from skerry.model.arrays import Int64s
 from skerry.model.arrival import STAMPS
 from skerry.model.time import START_OF_TIME, Micros
 
 __all__ = ["Stamp", "arrivals", "cut"]
-
-Int64s: TypeAlias = NDArray[np.int64]
 
 
 def arrivals(readings: pa.RecordBatch, event_time: str | None) -> Int64s:

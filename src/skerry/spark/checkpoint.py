@@ -7,6 +7,7 @@ import uuid
 from pathlib import Path
 
 from skerry.errors import InputError, RunError
+from skerry.model.atomic_write import write_atomically
 
 __all__ = ["Checkpoint"]
 
@@ -25,36 +26,34 @@ class Checkpoint:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"cannot keep a checkpoint in {str(folder)!r}: {error.strerror}") from None
-        self._place = folder / "run.json"
-        self.resumed = self._place.exists()
-        told = json.loads(self._place.read_text()) if self.resumed else {}
-        if self.resumed and told["script"] != script:
+        self._path = folder / "run.json"
+        self.resumed = self._path.exists()
+        found = json.loads(self._path.read_text()) if self.resumed else {}
+        if self.resumed and found["script"] != script:
             raise InputError(f"the checkpoint {str(folder)!r} belongs to other queries; name another folder")
-        self.run = told.get("run") or uuid.uuid4().hex
-        self.bucket_count = int(told.get("bucket_count", bucket_count))
+        self.run = found.get("run") or uuid.uuid4().hex
+        self.bucket_count = int(found.get("bucket_count", bucket_count))
         if not self.resumed:
-            _write(self._place, {"run": self.run, "bucket_count": self.bucket_count, "script": script})
+            _write(self._path, {"run": self.run, "bucket_count": self.bucket_count, "script": script})
 
     def take(self, processes: list[int]) -> None:
         """Claim the folder for these processes, waiting for those of a run that was killed to end."""
-        place = self.folder / "processes.json"
-        others = json.loads(place.read_text()) if place.exists() else []
+        path = self.folder / "processes.json"
+        others = json.loads(path.read_text()) if path.exists() else []
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while alive := [other for other in others if other not in processes and _alive(other)]:
             if time.monotonic() >= deadline:
                 raise RunError(f"the checkpoint {str(self.folder)!r} is in use by process {alive[0]}")
             time.sleep(0.1)
-        _write(place, processes)
+        _write(path, processes)
 
     def release(self) -> None:
         """Nobody uses the folder any more."""
         (self.folder / "processes.json").unlink(missing_ok=True)
 
 
-def _write(place: Path, told: object) -> None:
-    beside = place.with_suffix(".tmp")
-    beside.write_text(json.dumps(told))
-    os.replace(beside, place)
+def _write(path: Path, content: object) -> None:
+    write_atomically(path, json.dumps(content).encode())
 
 
 def _alive(process: int) -> bool:

@@ -12,13 +12,13 @@ import pyarrow as pa
 from pyspark import SparkContext
 from pyspark.sql import DataFrame
 
-from skerry.fjord.counters import COUNTS, added
-from skerry.fjord.pipeline import Outcome, Pipeline
 from skerry.model.batch import join, unpack
+from skerry.pipeline.pipeline import Outcome, Pipeline
 from skerry.sinks.sink import Sink
 from skerry.spark.envelope import TALLY
 from skerry.spark.progress import PROPERTY, Progress
 from skerry.spark.tables import TABLES, TableStore
+from skerry.subscriptions.counters import COUNTS, added
 
 __all__ = ["Deliver"]
 

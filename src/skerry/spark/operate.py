@@ -1,7 +1,7 @@
 """operate: Spark's stateful stage. Every stateful view lives here, keyed by (group, bucket).
 
-A view's operator is restored from its saved panes, takes what the envelopes carry, learns the
-watermark, and its changed panes are saved. A worker keeps the operators it has had: one is used
+A view's operator is restored from its saved pages, takes what the envelopes carry, learns the
+watermark, and its changed pages are saved. A worker keeps the operators it has had: one is used
 again if the saved state is still the one it left, which spares the restoring.
 """
 
@@ -14,13 +14,13 @@ import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from skerry.build.stages import Stages
 from skerry.errors import LimitError
-from skerry.fjord.pipeline import Outcome, Pipeline, since
 from skerry.model.batch import empty, join, pack, unpack
 from skerry.model.time import START_OF_TIME, Micros
-from skerry.operators.operator import Operator, PaneChanges
-from skerry.plan.stages import Stages
-from skerry.proxies.gate import watermark
+from skerry.operators.operator import Operator, PageChanges
+from skerry.pipeline.gate import watermark
+from skerry.pipeline.pipeline import Outcome, Pipeline, since
 from skerry.sinks.sink import Stager
 from skerry.spark.envelope import DIRECT, MILLION, SHARE, STAGED_BYTES, TALLY
 from skerry.spark.progress import batch_of_task
@@ -58,8 +58,8 @@ class Operate(StatefulProcessor):
         self._views, self._run, self._stager = pipeline.views, run, stager
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        """Open the state: panes by name."""
-        self._panes = handle.getMapState("panes", "pane STRING", "blob BINARY")
+        """Open the state: pages by name."""
+        self._pages = handle.getMapState("pages", "page STRING", "blob BINARY")
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Row]:
         """Work on one bucket's envelopes."""
@@ -112,31 +112,31 @@ class Operate(StatefulProcessor):
         return kept, answers, lost
 
     def _saved_version(self) -> int:
-        clock = self._panes.getValue((_CLOCK,))
+        clock = self._pages.getValue((_CLOCK,))
         return int(json.loads(clock[0])["version"]) if clock is not None else -1
 
     def _restored(self, view: Stages) -> _Kept:
-        panes = {name: bytes(blob) for (name,), (blob,) in self._panes.iterator()}
+        pages = {name: bytes(blob) for (name,), (blob,) in self._pages.iterator()}
         kept = _Kept(view.operate())
-        if _CLOCK in panes:
-            clock = json.loads(panes.pop(_CLOCK))
+        if _CLOCK in pages:
+            clock = json.loads(pages.pop(_CLOCK))
             kept.newest, kept.version, kept.failure = clock["newest"], clock["version"], clock["failure"]
-        kept.operator.restore(panes)
+        kept.operator.restore(pages)
         kept.figures = dict(kept.operator.figures())
         return kept
 
     def _save(self, kept: _Kept) -> None:
-        changes = PaneChanges()
+        changes = PageChanges()
         if kept.failure is None:
             changes = kept.operator.changes()
         else:
-            self._panes.clear()
+            self._pages.clear()
         kept.version = batch_of_task()
         clock = json.dumps({"version": kept.version, "newest": kept.newest, "failure": kept.failure}).encode()
         for name, blob in {**changes.put, _CLOCK: clock}.items():
-            self._panes.updateValue((name,), (blob,))
+            self._pages.updateValue((name,), (blob,))
         for name in changes.drop:
-            self._panes.removeKey((name,))
+            self._pages.removeKey((name,))
 
 
 def _to_deliver(group: int, bucket: int, name: str, blob: bytes | None, rows: int = 0) -> Row:

@@ -6,14 +6,14 @@ so it tells late readings as it did the first time.
 """
 
 import json
-import os
 from dataclasses import asdict
 from pathlib import Path
 
 from pyspark import TaskContext
 
-from skerry.fjord.pipeline import Outcome
+from skerry.model.atomic_write import write_atomically
 from skerry.model.time import Micros
+from skerry.pipeline.pipeline import Outcome
 
 __all__ = ["PROPERTY", "Progress", "batch_of_task", "newest_before_task", "property_of_task"]
 
@@ -45,10 +45,10 @@ class Progress:
     """A run's record, kept in its checkpoint."""
 
     def __init__(self, checkpoint: Path) -> None:
-        self._place = checkpoint / "progress.json"
+        self._path = checkpoint / "progress.json"
         self._after: dict[int, Outcome] = {}
-        if self._place.exists():
-            self._after = {int(batch): Outcome.of(told) for batch, told in json.loads(self._place.read_text()).items()}
+        if self._path.exists():
+            self._after = {int(batch): Outcome.of(told) for batch, told in json.loads(self._path.read_text()).items()}
 
     @property
     def total(self) -> Outcome:
@@ -65,9 +65,8 @@ class Progress:
         before = self._after.get(batch - 1, Outcome())
         self._after[batch] = before.then(outcome)
         self._after = {number: told for number, told in self._after.items() if batch - _KEPT < number <= batch}
-        beside = self._place.with_suffix(".tmp")
-        beside.write_text(json.dumps({number: asdict(told) for number, told in self._after.items()}))
-        os.replace(beside, self._place)
+        record = {number: asdict(total) for number, total in self._after.items()}
+        write_atomically(self._path, json.dumps(record).encode())
 
     def as_property(self) -> str:
         """What tasks need to know."""

@@ -12,24 +12,24 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
+from skerry.build.stages import Feed, Stages
 from skerry.catalog import Source
-from skerry.fjord.counters import COUNTS, added
-from skerry.fjord.pipeline import Outcome, Pipeline, dead_letters
-from skerry.fjord.registry import Registry
-from skerry.fjord.skew import hot_keys
-from skerry.fjord.versions import registry_at
 from skerry.model.batch import join, pack
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.operators.grouping import buckets
 from skerry.operators.operator import Operator
-from skerry.plan.stages import Feed, Stages
-from skerry.proxies.gate import Gate, Tally
+from skerry.pipeline.gate import Gate, Tally
+from skerry.pipeline.pipeline import Outcome, Pipeline, dead_letters
+from skerry.pipeline.skew import hot_keys
+from skerry.replay.pace import lagging
 from skerry.sinks.sink import Stager
-from skerry.sources.pace import lagging
 from skerry.sources.source import Split
 from skerry.spark.envelope import DIRECT, MILLION, SHARE, STAGED_BYTES, TALLY, Envelope
 from skerry.spark.progress import batch_of_task, newest_before_task
 from skerry.spark.tables import tables_of_task
+from skerry.subscriptions.counters import COUNTS, added
+from skerry.subscriptions.registry import Registry
+from skerry.subscriptions.versions import registry_at
 
 __all__ = ["Router", "Routing", "live_buckets"]
 

@@ -17,10 +17,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from skerry import errors
 from skerry.errors import RunError, SkerryError
-from skerry.fjord.pipeline import Outcome, Pipeline, never
-from skerry.fjord.versions import RegistryPlace
-from skerry.fjord.warmth import calls_of, kinds_of
-from skerry.kernels.warmth import warming
+from skerry.kernels.precompile import warming
+from skerry.pipeline.pipeline import Outcome, Pipeline, never
+from skerry.pipeline.precompile import calls_of, kinds_of
 from skerry.sinks.sink import Sink
 from skerry.sources.tables import Tables
 from skerry.spark.checkpoint import Checkpoint
@@ -33,6 +32,7 @@ from skerry.spark.route import Routing
 from skerry.spark.session import session
 from skerry.spark.source import FORMAT, data_source
 from skerry.spark.tables import TableStore
+from skerry.subscriptions.versions import RegistryPlace
 
 __all__ = ["SparkRun"]
 

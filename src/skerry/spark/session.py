@@ -11,7 +11,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from skerry.errors import RunError
-from skerry.kernels.warmth import warming
+from skerry.kernels.precompile import warming
 from skerry.spark.home import use_compiled_home
 from skerry.spark.java import find_java
 

@@ -17,10 +17,10 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, Suppor
 from pyspark.sql.types import StructType
 
 from skerry.spark.envelope import SPARK_SCHEMA, to_batch
-from skerry.spark.parcel import Parcel
+from skerry.spark.lazy_pickle import Parcel
 
-if TYPE_CHECKING:  # loaded where a parcel is opened: see skerry.spark.parcel
-    from skerry.sources.replay import Position, Replay
+if TYPE_CHECKING:  # loaded where a parcel is opened: see skerry.spark.lazy_pickle
+    from skerry.replay.replay import Position, Replay
     from skerry.sources.source import Split
     from skerry.spark.route import Routing
 

@@ -5,12 +5,12 @@ tasks find the choice in a local property, as they do the newest event times.
 """
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
 import pyarrow as pa
 
+from skerry.model.atomic_write import write_atomically
 from skerry.model.batch import as_batch
 from skerry.sources.tables import Tables
 from skerry.spark.progress import batch_of_task, property_of_task
@@ -42,7 +42,7 @@ class TableStore:
             return
         self._chosen[batch] = {name: self._kept(name, version) for name, version in self._tables.versions().items()}
         self._chosen = {number: files for number, files in self._chosen.items() if number > batch - _KEPT}
-        _write(self._chosen_file, json.dumps(self._chosen).encode())
+        write_atomically(self._chosen_file, json.dumps(self._chosen).encode())
         self._forget()
 
     def as_property(self) -> str:
@@ -56,7 +56,7 @@ class TableStore:
             sink = pa.BufferOutputStream()
             with pa.ipc.new_file(sink, rows.schema) as writer:
                 writer.write_batch(rows)
-            _write(path, sink.getvalue())
+            write_atomically(path, sink.getvalue())
         return str(path.absolute())
 
     def _forget(self) -> None:
@@ -84,10 +84,3 @@ def _rows(path: str) -> pa.RecordBatch:
         with pa.OSFile(path) as file:
             _read[path] = as_batch(pa.ipc.open_file(file).read_all())
     return _read[path]
-
-
-def _write(path: Path, content: bytes | pa.Buffer) -> None:
-    """All of it, or nothing."""
-    beside = path.with_name(f"{path.name}.tmp")
-    beside.write_bytes(content)
-    os.replace(beside, path)

@@ -6,7 +6,8 @@ last step time goes to its end. Answers are compared as multisets of rows, to th
 NaN are one. Each law raises ``AssertionError`` and says what differs.
 
 >>> from skerry.model.time import seconds
->>> from skerry.operators.derive import Derive, Expression
+>>> from skerry.operators.derive import Derive
+>>> from skerry.model.expression import Expression
 >>> def faster():
 ...     return Derive([("speed", Expression('"speed" + 1', pa.float64()))])
 >>> batch = pa.record_batch({"ts": pa.array([0, 1], pa.timestamp("us")), "speed": [20.0, 30.0]})
@@ -22,7 +23,7 @@ import pyarrow as pa
 
 from skerry.model.batch import join
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
-from skerry.operators.operator import Operator, PaneChanges, Panes
+from skerry.operators.operator import Operator, PageChanges, StatePages
 
 __all__ = [
     "Make",
@@ -44,7 +45,7 @@ Step = tuple[pa.RecordBatch, Micros]
 Rows = Counter[tuple[str, ...]]
 
 _SLACK_BYTES = 64
-"""By how much a pane may outgrow that of a fresh operator without being said to hold a row."""
+"""By how much a page may outgrow that of a fresh operator without being said to hold a row."""
 
 
 def check_laws(make: Make, steps: Sequence[Step], *, time: str) -> None:
@@ -76,10 +77,10 @@ def incremental_changes_equal_snapshot(make: Make, steps: Sequence[Step]) -> Non
         _take(operator, step)
         apply_changes(operator.changes(), saved)
         whole = operator.snapshot()
-        told = f"after step {place} the changes add up to panes {sorted(saved)}, the snapshot has {sorted(whole)}"
+        told = f"after step {place} the changes add up to pages {sorted(saved)}, the snapshot has {sorted(whole)}"
         assert saved.keys() == whole.keys(), told
         rest = steps[place + 1 :]
-        expected, found = (answers(_restored(make, panes), rest) for panes in (whole, saved))
+        expected, found = (answers(_restored(make, pages), rest) for pages in (whole, saved))
         _compare(f"restored from the changes until step {place}, not from a snapshot", expected, found)
 
 
@@ -111,10 +112,10 @@ def state_stays_bounded(make: Make, steps: Sequence[Step]) -> None:
     for step in [*steps, *_end(steps)]:
         _take(operator, step)
         apply_changes(operator.changes(), saved)
-    for kind, panes in (("snapshot", operator.snapshot()), ("saved changes", saved)):
-        assert panes.keys() <= fresh.keys(), f"at the end of time the {kind} still has {sorted(panes.keys() - fresh)}"
-        large = [name for name, blob in panes.items() if len(blob) > len(fresh[name]) + _SLACK_BYTES]
-        assert not large, f"at the end of time the {kind} still has {len(panes[large[0]])} bytes in pane {large[0]!r}"
+    for kind, pages in (("snapshot", operator.snapshot()), ("saved changes", saved)):
+        assert pages.keys() <= fresh.keys(), f"at the end of time the {kind} still has {sorted(pages.keys() - fresh)}"
+        large = [name for name, blob in pages.items() if len(blob) > len(fresh[name]) + _SLACK_BYTES]
+        assert not large, f"at the end of time the {kind} still has {len(pages[large[0]])} bytes in page {large[0]!r}"
 
 
 def answers(operator: Operator, steps: Iterable[Step]) -> Rows:
@@ -131,8 +132,8 @@ def rows_of(batch: pa.RecordBatch) -> Rows:
     return Counter(zip(*columns, strict=True)) if columns else Counter({(): batch.num_rows})
 
 
-def apply_changes(changes: PaneChanges, saved: dict[str, bytes]) -> None:
-    """Write into saved panes what a runtime would."""
+def apply_changes(changes: PageChanges, saved: dict[str, bytes]) -> None:
+    """Write into saved pages what a runtime would."""
     saved.update(changes.put)
     for name in changes.drop:
         del saved[name]
@@ -143,9 +144,9 @@ def _take(operator: Operator, step: Step) -> Rows:
     return rows_of(operator.transition(batch)) + rows_of(operator.advance(watermark))
 
 
-def _restored(make: Make, panes: Panes) -> Operator:
+def _restored(make: Make, pages: StatePages) -> Operator:
     operator = make()
-    operator.restore(dict(panes))
+    operator.restore(dict(pages))
     return operator
 
 

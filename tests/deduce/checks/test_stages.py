@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skerry.deduce.checks.graph import strong_parts
-from skerry.deduce.program import Class
+from skerry.plan.program import Class
 from tests.deduce.checks import programs
 from tests.deduce.checks.programs import checked, component, refusal
 

@@ -1,7 +1,7 @@
 import pytest
 
-from skerry.deduce.program import Output
 from skerry.deduce.writing import write_subgoal
+from skerry.plan.program import Output
 from tests.deduce.checks.programs import LOGIC_H, TRACKING, checked, refusal
 
 

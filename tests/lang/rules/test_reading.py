@@ -4,11 +4,11 @@ import pickle
 
 import pytest
 
-from skerry.deduce.program import Aggregate, Atom, Builtin, Column, Comparison, Output, Spatial, Type
 from skerry.deduce.writing import write
-from skerry.errors import Place, RuleError
+from skerry.errors import Location, RuleError
 from skerry.lang.rules import read
 from skerry.model.term import Arithmetic, Call, Compound, Constant, Duration, Terms, Variable
+from skerry.plan.program import Aggregate, Atom, Builtin, Column, Comparison, Output, Spatial, Type
 
 LANGUAGE = """
 base veh(id: string, type: string, loc: point, t: time) time t window 60 s slide 1 s watermark 5 s expire silent.
@@ -111,8 +111,8 @@ def test_chained_comparison_is_two():
 
 def test_rules_know_their_number_text_and_place():
     second = read("p(1).\n  q(x) :- # why\n p(x).").rules[1]
-    assert (second.number, second.text, second.place) == (2, "q(x) :- # why\n p(x).", Place(2, 3))
-    assert second.body[0].place == Place(3, 2)
+    assert (second.number, second.text, second.location) == (2, "q(x) :- # why\n p(x).", Location(2, 3))
+    assert second.body[0].location == Location(3, 2)
 
 
 def test_words_of_declarations_are_names_elsewhere():

@@ -3,12 +3,12 @@
 import pyarrow as pa
 import pytest
 
+from skerry.build.stages import cut_into_stages
 from skerry.catalog import Catalog
 from skerry.errors import InputError
 from skerry.lang.sql import Session
 from skerry.model.time import END_OF_TIME
 from skerry.plan.nodes import ViewPlan
-from skerry.plan.stages import cut_into_stages
 
 TRAFFIC = (
     "CREATE SOURCE traffic (sensor VARCHAR, ts TIMESTAMP, segment INT, speed DOUBLE, flow BIGINT, "

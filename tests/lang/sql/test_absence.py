@@ -1,9 +1,9 @@
 import pytest
 
+from skerry.build.explain import explain
 from skerry.catalog import Catalog
 from skerry.errors import InputError
 from skerry.lang.sql import Session
-from skerry.plan.explain import explain
 from skerry.plan.lags import lag_of
 from skerry.plan.nodes import Absence
 

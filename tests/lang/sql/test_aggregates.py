@@ -112,7 +112,7 @@ def test_window_is_shown_if_asked_for():
     assert [str(value) for value in row] == ["1970-01-01 00:00:00", "1970-01-01 00:00:30", "3"]
 
 
-@pytest.mark.parametrize("name", ["pane", "_time", "_fold0", "_argument0", "window start", "count(*)", "Segment"])
+@pytest.mark.parametrize("name", ["slice", "_time", "_fold0", "_argument0", "window start", "count(*)", "Segment"])
 def test_key_may_have_any_name(name):
     source = f"CREATE SOURCE s (\"{name}\" INT, ts TIMESTAMP) WITH (connector='file')"
     query = f'SELECT "{name}" AS key, COUNT(*) AS n FROM TUMBLE(s, ts, INTERVAL \'30\' SECOND) GROUP BY "{name}"'

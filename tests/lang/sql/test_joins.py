@@ -1,10 +1,10 @@
 import pyarrow as pa
 import pytest
 
+from skerry.build.stages import cut_into_stages
 from skerry.errors import SqlError
 from skerry.model.arrival import ARRIVAL
 from skerry.plan.nodes import Join, Project, Select
-from skerry.plan.stages import cut_into_stages
 from tests.lang.sql.plans import Sources
 
 SOURCES = """

@@ -2,8 +2,8 @@ import logging
 
 import pytest
 
-from skerry.errors import Place, SqlError
-from skerry.lang.sql.reading import place_of, read
+from skerry.errors import Location, SqlError
+from skerry.lang.sql.reading import location_of, read
 
 
 def told(script: str) -> str:
@@ -43,22 +43,22 @@ def test_comment_around_a_statement_is_not_part_of_it():
 
 
 def test_statement_knows_where_it_begins():
-    assert [each.place for each in read("DROP SOURCE a;\n  DROP SOURCE b")] == [Place(1, 1), Place(2, 3)]
+    assert [each.location for each in read("DROP SOURCE a;\n  DROP SOURCE b")] == [Location(1, 1), Location(2, 3)]
 
 
 def test_node_knows_where_it_begins():
     (statement,) = read("SELECT a,\n  b + c FROM t")
-    assert [place_of(part) for part in statement.tree.selects] == [Place(1, 8), Place(2, 3)]
+    assert [location_of(part) for part in statement.tree.selects] == [Location(1, 8), Location(2, 3)]
 
 
 def test_node_that_does_not_know_its_place_has_that_of_its_surroundings():
     (statement,) = read("SELECT NULL AS x FROM t")
-    assert place_of(statement.tree.selects[0].this) is not None
+    assert location_of(statement.tree.selects[0].this) is not None
 
 
 def test_node_after_a_text_of_two_lines_has_a_place():
     (statement,) = read("SELECT 'a\nb', c FROM t")
-    assert place_of(statement.tree.selects[0]) == Place(2, 1)
+    assert location_of(statement.tree.selects[0]) == Location(2, 1)
 
 
 @pytest.mark.parametrize(

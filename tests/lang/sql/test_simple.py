@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from skerry.lang.sql.scalar import Scope, scalar
 from skerry.lang.sql.simple import simple
-from skerry.operators.derive import Derive, Expression, evaluator
-from skerry.operators.predicate import SIGNS
+from skerry.model.duckdb_session import open_duckdb
+from skerry.model.expression import Expression
+from skerry.model.predicate import SIGNS
+from skerry.operators.derive import Derive
 from tests.operators.readings import SCHEMA, batch_of, readings
 
 WHOLE = st.sampled_from(["-1", "0", "1", "-2147483648", "2147483647", "2147483648", "1 + 1", "9223372036854775807"])
@@ -45,11 +47,11 @@ def bound(text):
 
 def by_duckdb(expression, batch):
     """What DuckDB says of each row; the batch must have rows."""
-    evaluator().register("batch", pa.Table.from_batches([batch]))
+    open_duckdb().register("batch", pa.Table.from_batches([batch]))
     try:
-        return [row[0] for row in evaluator().sql(f"SELECT {expression.sql} FROM batch").fetchall()]
+        return [row[0] for row in open_duckdb().sql(f"SELECT {expression.sql} FROM batch").fetchall()]
     finally:
-        evaluator().unregister("batch")
+        open_duckdb().unregister("batch")
 
 
 UNUSUAL = batch_of(
@@ -113,5 +115,5 @@ def test_value_that_is_no_condition_is_left_to_duckdb():
 
 def test_constants_are_those_of_duckdb():
     text = "0.30000000000000000000000000004"
-    [(expected,)] = evaluator().sql(f"SELECT CAST({text} AS DOUBLE)").fetchall()
+    [(expected,)] = open_duckdb().sql(f"SELECT CAST({text} AS DOUBLE)").fetchall()
     assert bound(f"speed < {text}").predicate.constant.as_py() == expected

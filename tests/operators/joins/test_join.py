@@ -11,9 +11,9 @@ from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
 from skerry.operators.joins.join import MultiJoin
 from skerry.operators.joins.keys import key_codes
-from skerry.operators.joins.side import Side
 from skerry.operators.joins.techniques import TECHNIQUES
 from skerry.operators.operator import Chain, Operator
+from skerry.plan.side import Side
 from skerry.testing import laws
 from tests import oracles
 from tests.oracles.joins import Tuple
@@ -189,9 +189,9 @@ def test_rows_with_stamps_are_counted_in_the_order_of_their_stamps(saved):
     for batch, stream in ((stamped((3, 1), (5, 2)), 0), (stamped((4, 10)), 1), (stamped((1, 0)), 0)):
         join.transition(batch, stream)
     if saved:
-        panes = join.snapshot()
+        pages = join.snapshot()
         join = MultiJoin(sides)
-        join.restore(panes)
+        join.restore(pages)
     assert rows_of([join.advance(START_OF_TIME)], 2) == [(1, 10), (2, 10)]
 
 
@@ -314,7 +314,7 @@ def test_side_without_a_window_of_one_kind_is_refused(window):
         side(**window)
 
 
-def test_many_small_steps_leave_few_panes():
+def test_many_small_steps_leave_few_pages():
     join, saved = MultiJoin([side("a", span_us=200), side("b", span_us=200)]), {}
     for ts in range(1000):
         join.transition(batch_of([{"ts": ts, "tag": ts}]), ts % 2)

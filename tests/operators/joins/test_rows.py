@@ -37,9 +37,9 @@ def speeds(store: RowStore, rows: list[int]) -> list[float]:
     return store.take(np.array(rows, np.int64)).column("speed").to_pylist()
 
 
-def restored(panes, next_row=0) -> RowStore:
+def restored(pages, next_row=0) -> RowStore:
     store = RowStore(SCHEMA)
-    store.restore(panes, next_row)
+    store.restore(pages, next_row)
     return store
 
 

@@ -31,9 +31,9 @@ class Shedding(Streams):
 
     def held(self):
         """The rows of each side that its saved state holds."""
-        panes = {name: blob for name, blob in self.snapshot().items() if name[0].isdigit()}
+        pages = {name: blob for name, blob in self.snapshot().items() if name[0].isdigit()}
         found = [0] * self._stream_count
-        for name, blob in panes.items():
+        for name, blob in pages.items():
             found[int(name.split("/")[0])] += pa.ipc.open_stream(blob).read_all().num_rows
         return found
 

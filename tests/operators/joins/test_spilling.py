@@ -99,8 +99,8 @@ def test_join_goes_on_with_another_budget(technique, steps, windows, budgets):
     found, operator = [], Streams(windows, budgets[0], technique)
     for place, (batch, watermark) in enumerate([*steps, END]):
         found += [operator.transition(batch), operator.advance(watermark)]
-        panes, operator = operator.snapshot(), Streams(windows, budgets[place % 2], technique)
-        operator.restore(panes)
+        pages, operator = operator.snapshot(), Streams(windows, budgets[place % 2], technique)
+        operator.restore(pages)
         assert operator.join.memory_count <= budgets[place % 2]
     assert rows_of(found, len(windows)) == expected(steps, windows)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from skerry.catalog import Source
 from skerry.errors import SourceError
-from skerry.sources.replay import Replay
+from skerry.replay.replay import Replay
 from skerry.sources.sim import TrafficConnector
 from skerry.sources.sim.columns import COLUMNS
 from skerry.sources.source import REJECTS, Split

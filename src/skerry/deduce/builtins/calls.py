@@ -18,11 +18,11 @@ from typing import Protocol, Self
 
 from skerry.deduce.builtins import geo
 from skerry.deduce.builtins.process import Child
-from skerry.deduce.program import Function
 from skerry.deduce.values import Row, coerced, row_key
 from skerry.deduce.writing import write_value
 from skerry.errors import InputError, RuleError, RuleLimit
 from skerry.model.term import Value
+from skerry.plan.program import Function
 
 __all__ = ["Builtins", "allowed_modules"]
 
@@ -43,7 +43,7 @@ class Builtins:
     ``allowed`` names the modules beyond Skerry's own, which are looked for in ``folder`` first; a batch of 1,000 rows
     may take ``seconds``, and all rows of a call twice that.
 
-    >>> from skerry.deduce.program import Type
+    >>> from skerry.plan.program import Type
     >>> declared = Function("dist", (Type.POINT, Type.POINT), Type.FLOAT, "geo:dist")
     >>> with Builtins({"dist": declared}) as builtins:
     ...     builtins.call("dist", [((0.0, 0.0), (3.0, 4.0)), ((0.0, 0.0), "far")])
@@ -126,17 +126,17 @@ def _check(function: Function, allowed: Collection[str]) -> None:
     module, colon, name = function.path.partition(":")
     if not colon or not module or not name:
         told = f"built-in {function.name!r} is behind {function.path!r}"
-        raise RuleError("E104", told, "write module:name", place=function.place)
+        raise RuleError("E104", told, "write module:name", location=function.location)
     if module in _BUNDLED:
         known = _BUNDLED[module].__all__
         if name not in known:
             told = f"built-in {function.name!r}: there is no {function.path!r}"
-            raise RuleError("E104", told, f"{module} has {', '.join(known)}", place=function.place)
+            raise RuleError("E104", told, f"{module} has {', '.join(known)}", location=function.location)
     elif module not in allowed:
         told = f"built-in {function.name!r}: module {module!r} is not allowed"
         known = sorted({*_BUNDLED, *allowed})
         fix = f"add it to builtins under [rules] in skerry.toml; allowed are {', '.join(known)}"
-        raise RuleError("E104", told, fix, place=function.place)
+        raise RuleError("E104", told, fix, location=function.location)
 
 
 def allowed_modules(folder: Path) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from skerry.deduce.checks.stages import settled
 from skerry.deduce.checks.strata import parts
 from skerry.deduce.checks.types import typed
 from skerry.deduce.checks.windows import check_streams
-from skerry.deduce.program import Checked, Component, Program
+from skerry.plan.program import Checked, Component, Program
 
 __all__ = ["check", "check_streams"]
 

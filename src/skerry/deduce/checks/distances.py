@@ -8,8 +8,8 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from skerry.deduce.program import Comparison, Rule, Type
 from skerry.model.term import Arithmetic, Constant, Duration, Term, Terms, Variable
+from skerry.plan.program import Comparison, Rule, Type
 
 __all__ = ["Distances", "Position", "position"]
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from skerry.deduce.checks.types import Typing
-from skerry.deduce.program import Aggregate, Atom, Builtin, Comparison, Function, Predicate, Rule, Subgoal, Type
 from skerry.deduce.values import coerced, kind
 from skerry.deduce.writing import write_term
 from skerry.errors import RuleError
 from skerry.model.term import Arithmetic, Call, Constant, Duration, Term, Terms, Variable
+from skerry.plan.program import Aggregate, Atom, Builtin, Comparison, Function, Predicate, Rule, Subgoal, Type
 
 __all__ = ["check_types", "fitted"]
 
@@ -55,7 +55,7 @@ def _check_limits(predicate: Predicate) -> None:
         column = predicate.columns[place]
         if column.type not in (*_NUMBERS, Type.LIST, Type.ANY):
             message = f"a limit is for numbers and lists; {column.name!r} is of type {column.type}"
-            raise RuleError("E110", message, "limit another column", None, predicate.place)
+            raise RuleError("E110", message, "limit another column", None, predicate.location)
 
 
 class _Rule:
@@ -160,7 +160,7 @@ class _Rule:
         return "a computed value" if told.startswith("$") else repr(told) if isinstance(term, Variable) else told
 
     def _refused(self, message: str, fix: str, at: Subgoal) -> RuleError:
-        return RuleError("E110", message, fix, self._rule.number, at.place or self._rule.place)
+        return RuleError("E110", message, fix, self._rule.number, at.location or self._rule.location)
 
 
 def _fits(found: Type, wanted: Type) -> bool:

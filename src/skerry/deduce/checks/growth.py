@@ -23,9 +23,9 @@ from skerry.deduce.checks.stages import Settled
 from skerry.deduce.checks.strata import Edge, Part
 from skerry.deduce.checks.types import Typing
 from skerry.deduce.order import variables_of
-from skerry.deduce.program import Aggregate, Atom, Builtin, Class, Column, Comparison, Predicate, Rule, Type
 from skerry.errors import RuleError
 from skerry.model.term import Term, Terms, Variable, variables
+from skerry.plan.program import Aggregate, Atom, Builtin, Class, Column, Comparison, Predicate, Rule, Type
 
 __all__ = ["check_growth"]
 
@@ -197,7 +197,9 @@ def _refused(way: _Way, typing: Typing) -> RuleError:
     predicate, rule = typing.predicates[way.target[0]], way.edge.rule
     column = predicate.columns[way.target[1]]
     message = f"the recursion makes ever new values in column {column.name!r} of {predicate.name!r}"
-    return RuleError("E301", message, _fix(predicate, column, way.deeper), rule.number, rule.head.place or rule.place)
+    return RuleError(
+        "E301", message, _fix(predicate, column, way.deeper), rule.number, rule.head.location or rule.location
+    )
 
 
 def _fix(predicate: Predicate, column: Column, deeper: bool) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from skerry.deduce.order import variables_of
-from skerry.deduce.program import Aggregate, Atom, Builtin, Comparison, Rule, Subgoal, fresh
 from skerry.deduce.writing import write_rule, write_term
-from skerry.errors import Place, RuleError
+from skerry.errors import Location, RuleError
 from skerry.model.term import Arithmetic, Call, Constant, Duration, Term, Terms, Variable, variables
+from skerry.plan.program import Aggregate, Atom, Builtin, Comparison, Rule, Subgoal, fresh
 
 __all__ = ["normalised"]
 
@@ -32,19 +32,24 @@ class _Projections:
     last: int
     rules: dict[tuple[str, tuple[str, ...]], Rule] = field(default_factory=dict)
 
-    def asked(self, atom: Atom, place: Place | None) -> Atom:
+    def asked(self, atom: Atom, location: Location | None) -> Atom:
         """The atom to ask instead."""
         kept = tuple(_kept(atom.arguments)) or (Constant(0),)
         shape = (atom.predicate, _shape(atom.arguments))
         if shape not in self.rules:
             name = f"${atom.predicate}{len(self.rules) + 1}"
-            self.rules[shape] = self._rule(Atom(name, kept, place=place), atom, place)
-        return Atom(self.rules[shape].head.predicate, kept, negated=True, place=place)
+            self.rules[shape] = self._rule(Atom(name, kept, location=location), atom, location)
+        return Atom(self.rules[shape].head.predicate, kept, negated=True, location=location)
 
-    def _rule(self, head: Atom, atom: Atom, place: Place | None) -> Rule:
+    def _rule(self, head: Atom, atom: Atom, location: Location | None) -> Rule:
         taken = {variable.name for variable in variables_of(atom)}
         arguments = tuple(_filled(term, taken) for term in _plain_arguments(atom))
-        rule = Rule(head, (Atom(atom.predicate, arguments, place=place),), self.last + len(self.rules) + 1, place=place)
+        rule = Rule(
+            head,
+            (Atom(atom.predicate, arguments, location=location),),
+            self.last + len(self.rules) + 1,
+            location=location,
+        )
         return replace(rule, text=write_rule(rule))
 
 
@@ -119,7 +124,7 @@ class _Rewriting:
 
     def _negated(self, atom: Atom) -> Atom:
         plain = replace(atom, arguments=tuple(map(self._plain, _plain_arguments(atom))))
-        return self._projections.asked(plain, atom.place) if _ANYTHING in variables_of(plain) else plain
+        return self._projections.asked(plain, atom.location) if _ANYTHING in variables_of(plain) else plain
 
     def _comparison(self, comparison: Comparison) -> Comparison:
         left, right = comparison.left, comparison.right
@@ -158,8 +163,8 @@ class _Rewriting:
         written = write_term(term)
         if written not in self._computed:
             self._computed[written] = fresh("v", self._taken)
-            self._added.append(Comparison("=", self._computed[written], term, self._rule.place))
+            self._added.append(Comparison("=", self._computed[written], term, self._rule.location))
         return self._computed[written]
 
     def _refused(self, code: str, message: str, fix: str, at: Subgoal) -> RuleError:
-        return RuleError(code, message, fix, self._rule.number, at.place or self._rule.place)
+        return RuleError(code, message, fix, self._rule.number, at.location or self._rule.location)

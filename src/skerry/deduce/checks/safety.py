@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 from skerry.deduce.order import partly, variables_of
-from skerry.deduce.program import Atom, Builtin, Rule, Subgoal
 from skerry.deduce.writing import write_subgoal
 from skerry.errors import RuleError
 from skerry.model.term import Variable
+from skerry.plan.program import Atom, Builtin, Rule, Subgoal
 
 __all__ = ["check_safety"]
 
@@ -27,7 +27,7 @@ def check_safety(written: Iterable[Rule], normalised: Iterable[Rule]) -> None:
 def _unbound_head(rule: Rule, variable: Variable) -> RuleError:
     message = f"head variable {variable.name!r} is bound by nothing in the body"
     fix = "use it in a positive subgoal" if rule.body else "a fact holds constants only; declare it const if it is one"
-    return RuleError("E101", message, fix, rule.number, rule.head.place or rule.place)
+    return RuleError("E101", message, fix, rule.number, rule.head.location or rule.location)
 
 
 def _unbound_input(rule: Rule, subgoal: Subgoal, variable: Variable) -> RuleError:
@@ -37,4 +37,4 @@ def _unbound_input(rule: Rule, subgoal: Subgoal, variable: Variable) -> RuleErro
         fix += ", or write _ if any value will do"
     if isinstance(subgoal, Builtin):
         fix += "; built-ins bind none of their inputs"
-    return RuleError("E103", message, fix, rule.number, subgoal.place or rule.place)
+    return RuleError("E103", message, fix, rule.number, subgoal.location or rule.location)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from skerry.deduce.program import Aggregate, Atom, Column, Output, Predicate, Program, Rule, Type
 from skerry.errors import RuleError
 from skerry.model.term import Arithmetic, Term, Variable, variables
+from skerry.plan.program import Aggregate, Atom, Column, Output, Predicate, Program, Rule, Type
 
 __all__ = ["outputs", "signatures"]
 
@@ -25,7 +25,7 @@ def signatures(program: Program, rules: Sequence[Rule]) -> dict[str, Predicate]:
 
 def outputs(program: Program, predicates: Mapping[str, Predicate]) -> tuple[Output, ...]:
     """What a program tells: what it says, or if it says nothing, all that it derives."""
-    asked = [("output", each.predicate, each.place) for each in program.outputs]
+    asked = [("output", each.predicate, each.location) for each in program.outputs]
     asked += [("spatial", name, None) for each in program.spatial for name in (each.left, each.right)]
     for kind, name, place in asked:
         if name not in predicates:
@@ -34,7 +34,7 @@ def outputs(program: Program, predicates: Mapping[str, Predicate]) -> tuple[Outp
     targets = [each.to or each.predicate for each in program.outputs]
     for output, target in zip(program.outputs, targets, strict=True):
         if targets.count(target) > 1:
-            raise RuleError("E003", f"two outputs go to {target!r}", 'name one: to "other"', None, output.place)
+            raise RuleError("E003", f"two outputs go to {target!r}", 'name one: to "other"', None, output.location)
     derived = (each.name for each in predicates.values() if not each.base and not each.name.startswith("$"))
     return program.outputs or tuple(Output(name) for name in derived)
 
@@ -47,7 +47,7 @@ def _refuse_derived_base(rule: Rule, known: Mapping[str, Predicate]) -> None:
     name = rule.head.predicate
     if name in known and known[name].base:
         fix = f"declare it derived, or derive another predicate from {name}"
-        raise RuleError("E003", f"{name!r} is base: its facts come from outside", fix, rule.number, rule.place)
+        raise RuleError("E003", f"{name!r} is base: its facts come from outside", fix, rule.number, rule.location)
 
 
 def _look_at(atom: Atom, rule: Rule, known: dict[str, Predicate], derived: set[str]) -> None:
@@ -58,7 +58,7 @@ def _look_at(atom: Atom, rule: Rule, known: dict[str, Predicate], derived: set[s
     if known[name].arity != arity:
         where = "is declared with" if known[name].declared else "is used before with"
         message = f"{name!r} {where} {known[name].arity} columns, here with {arity}"
-        raise RuleError("E110", message, "give each column an argument", rule.number, atom.place or rule.place)
+        raise RuleError("E110", message, "give each column an argument", rule.number, atom.location or rule.location)
 
 
 def _named(known: dict[str, Predicate], written: Iterable[Rule]) -> dict[str, Predicate]:

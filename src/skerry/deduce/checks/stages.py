@@ -15,9 +15,9 @@ from skerry.deduce.checks.distances import Distances, position
 from skerry.deduce.checks.graph import strong_parts
 from skerry.deduce.checks.strata import Edge, Part
 from skerry.deduce.checks.types import Typing
-from skerry.deduce.program import Class, Component, Predicate, Type
 from skerry.deduce.writing import shown
-from skerry.errors import Place, RuleError
+from skerry.errors import Location, RuleError
+from skerry.plan.program import Class, Component, Predicate, Type
 
 __all__ = ["Settled", "settled"]
 
@@ -63,7 +63,7 @@ def _check_declared(part: Part, typing: Typing) -> None:
         if predicate.stage is not None and predicate.columns[predicate.stage].type not in _WHOLE:
             column = predicate.columns[predicate.stage]
             message = f"stage {column.name!r} of {name!r} is {column.type}"
-            raise RuleError("E203", message, "a stage is an int, a time or a list", None, predicate.place)
+            raise RuleError("E203", message, "a stage is an int, a time or a list", None, predicate.location)
 
 
 class _Stages:
@@ -194,5 +194,5 @@ def _through(edge: Edge) -> str:
     return "an aggregate" if edge.negative else edge.subgoal.predicate
 
 
-def _place(edge: Edge) -> Place | None:
-    return edge.subgoal.place or edge.rule.place
+def _place(edge: Edge) -> Location | None:
+    return edge.subgoal.location or edge.rule.location

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from skerry.deduce.checks.graph import strong_parts
-from skerry.deduce.program import Atom, Rule
+from skerry.plan.program import Atom, Rule
 
 __all__ = ["Edge", "Part", "parts"]
 

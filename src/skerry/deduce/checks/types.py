@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from skerry.deduce.program import Aggregate, Atom, Builtin, Column, Comparison, Function, Predicate, Rule, Type
 from skerry.deduce.values import kind
 from skerry.model.term import Arithmetic, Call, Constant, Duration, Term, Terms, Variable, variables
+from skerry.plan.program import Aggregate, Atom, Builtin, Column, Comparison, Function, Predicate, Rule, Type
 
 __all__ = ["Typing", "kind", "typed", "union"]
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
-from skerry.deduce.program import Atom, Checked, Rule
 from skerry.errors import RuleError
+from skerry.plan.program import Atom, Checked, Rule
 
 __all__ = ["check_streams"]
 
@@ -34,4 +34,6 @@ def _check(rule: Rule, endless: Collection[str]) -> None:
     unbounded = [atom for atom in atoms if atom.predicate in endless]
     if len(atoms) > 1 and unbounded:
         message = f"a join over {unbounded[0].predicate!r}, a stream without a window"
-        raise RuleError("E303", message, "declare one: window 60 s", rule.number, unbounded[0].place or rule.place)
+        raise RuleError(
+            "E303", message, "declare one: window 60 s", rule.number, unbounded[0].location or rule.location
+        )

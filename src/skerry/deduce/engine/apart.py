@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from skerry.deduce.program import Atom, Component, Predicate, Rule
 from skerry.model.term import Variable
+from skerry.plan.program import Atom, Component, Predicate, Rule
 
 __all__ = ["set_apart"]
 
@@ -34,7 +34,7 @@ def _apart(component: Component, rule: Rule, predicates: dict[str, Predicate]) -
     predicates[own] = replace(predicates[name], name=own, declared=False)
     columns = tuple(Variable(f"$c{place}") for place in range(predicates[name].arity))
     gathers = replace(rule, head=replace(rule.head, predicate=own))
-    copies = Rule(Atom(name, columns), (Atom(own, columns),), rule.number, rule.text, rule.place)
+    copies = Rule(Atom(name, columns), (Atom(own, columns),), rule.number, rule.text, rule.location)
     groups = component.groups or tuple((each,) for each in component.predicates)
     return replace(
         component,

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from skerry.deduce.engine.cells import Bools, Cells, Int64s, Kind, Vector, both, distinct, kind_of
-from skerry.deduce.program import Type
+from skerry.deduce.engine.cells import Cells, Kind, Vector, both, distinct, kind_of
 from skerry.deduce.values import calculate, compare
 from skerry.errors import RuleLimit
 from skerry.kernels.rules.sums import SIGNS, exact
+from skerry.model.arrays import Bools, Int64s
+from skerry.plan.program import Type
 
 __all__ = ["calculated", "compared"]
 

@@ -12,14 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from skerry.deduce.guard import longest
-from skerry.deduce.program import Limits, Type
 from skerry.deduce.values import coerced, depth, key, kind
+from skerry.model.arrays import Bools, Int64s
 from skerry.model.term import Compound, Value
+from skerry.plan.program import Limits, Type
 
-__all__ = ["Bools", "Cells", "Int64s", "Kind", "Vector", "both", "distinct", "kind_of"]
-
-Bools = npt.NDArray[np.bool_]
-Int64s = npt.NDArray[np.int64]
+__all__ = ["Cells", "Kind", "Vector", "both", "distinct", "kind_of"]
 
 
 class Kind(IntEnum):

@@ -4,11 +4,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skerry.deduce.engine.cells import Bools, Cells, Int64s, Kind, Vector, both, kind_of
-from skerry.deduce.program import MICROSECONDS, Predicate, Type
+from skerry.deduce.engine.cells import Cells, Kind, Vector, both, kind_of
 from skerry.deduce.spelling import parsed, spelled
 from skerry.errors import InputError
+from skerry.model.arrays import Bools, Int64s
 from skerry.model.term import Value
+from skerry.plan.program import MICROSECONDS, Predicate, Type
 
 __all__ = ["Columns", "arrow_type"]
 

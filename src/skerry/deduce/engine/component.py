@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from skerry.deduce.engine.cells import Int64s
 from skerry.deduce.engine.derivation import Derivation, Heads
 from skerry.deduce.engine.frames import LOWEST, Setting
 from skerry.deduce.engine.gathering import Gathering
 from skerry.deduce.engine.group import Group, Stage
-from skerry.deduce.program import Class, Component, Predicate, Rule
+from skerry.model.arrays import Int64s
+from skerry.plan.program import Class, Component, Predicate, Rule
 
 __all__ = ["Position", "Upkeep", "at_first", "derivations_of"]
 

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skerry.deduce.engine.cells import Bools, Int64s, Kind, Vector, both, kind_of
+from skerry.deduce.engine.cells import Kind, Vector, both, kind_of
 from skerry.deduce.engine.frames import BELOW, LOWEST, ORIGIN, RANK, Setting
 from skerry.deduce.engine.plan import Plan
 from skerry.deduce.engine.planner import Planner
 from skerry.deduce.engine.relation import NEW, OLD
-from skerry.deduce.program import Aggregate, Atom, Predicate, Rule, Type
 from skerry.errors import RuleLimit
+from skerry.model.arrays import Bools, Int64s
 from skerry.model.term import Term
+from skerry.plan.program import Aggregate, Atom, Predicate, Rule, Type
 
 __all__ = ["Derivation", "Heads"]
 

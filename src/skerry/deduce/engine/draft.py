@@ -26,8 +26,8 @@ from skerry.deduce.engine.steps import (
 )
 from skerry.deduce.engine.terms import Evaluation, Types, type_of
 from skerry.deduce.evaluate import is_pattern
-from skerry.deduce.program import Atom, Builtin, Comparison, Predicate, Rule, Subgoal, Type
 from skerry.model.term import Call, Constant, Term, Terms, Variable, variables
+from skerry.plan.program import Atom, Builtin, Comparison, Predicate, Rule, Subgoal, Type
 
 __all__ = ["Draft", "Scope"]
 

@@ -11,19 +11,20 @@ import pyarrow as pa
 
 from skerry.deduce.change import Change
 from skerry.deduce.engine.apart import set_apart
-from skerry.deduce.engine.cells import Cells, Int64s, Kind, Vector, kind_of
+from skerry.deduce.engine.cells import Cells, Kind, Vector, kind_of
 from skerry.deduce.engine.columns import Columns
 from skerry.deduce.engine.frames import Calls, Setting
 from skerry.deduce.engine.relation import NEW, Relation
 from skerry.deduce.engine.upkeep import upkeep
 from skerry.deduce.engine.windows import Window
 from skerry.deduce.guard import out_of_time
-from skerry.deduce.program import Checked, Predicate, Rule, Type
 from skerry.deduce.values import Row
 from skerry.deduce.writing import write_value
 from skerry.errors import InputError, RunError
-from skerry.kernels.warmth import warm
+from skerry.kernels.precompile import warm
+from skerry.model.arrays import Int64s
 from skerry.model.term import Value
+from skerry.plan.program import Checked, Predicate, Rule, Type
 
 __all__ = ["Engine"]
 

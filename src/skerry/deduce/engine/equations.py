@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from skerry.deduce.program import Atom
 from skerry.model.term import Arithmetic, Call, Term, Terms, Variable, variables
+from skerry.plan.program import Atom
 
 __all__ = ["calls_any", "isolated", "names_in", "names_of", "renamed", "terms_of"]
 

@@ -6,11 +6,12 @@ from typing import Protocol
 
 import numpy as np
 
-from skerry.deduce.engine.cells import Bools, Cells, Int64s
+from skerry.deduce.engine.cells import Cells
 from skerry.deduce.engine.relation import Relation
-from skerry.deduce.program import Program, Rule
 from skerry.deduce.values import Row
+from skerry.model.arrays import Bools, Int64s
 from skerry.model.term import Value
+from skerry.plan.program import Program, Rule
 
 __all__ = ["BELOW", "LOWEST", "ORIGIN", "RANK", "Calls", "Frame", "Setting", "Step"]
 

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from skerry.deduce.engine.cells import Bools, Cells, Int64s, Kind, Vector, both, distinct, kind_of
+from skerry.deduce.engine.cells import Cells, Kind, Vector, both, distinct, kind_of
 from skerry.deduce.engine.derivation import Derivation
 from skerry.deduce.engine.relation import NEW, Relation
 from skerry.deduce.gather import NUMERIC, gathered
-from skerry.deduce.program import Aggregate, Predicate, Type
 from skerry.errors import RuleLimit
 from skerry.kernels.folds.exact import add_values, as_doubles
+from skerry.model.arrays import Bools, Float64s, Int64s
 from skerry.model.term import Value
+from skerry.plan.program import Aggregate, Predicate, Type
 
 __all__ = ["Gathering"]
 
@@ -120,7 +120,7 @@ def _is_small(values: Int64s) -> bool:
     return float(np.abs(values.astype(np.float64)).sum()) < 2.0**62
 
 
-def _floats(function: str, values: npt.NDArray[np.float64], starts: Int64s, counts: Int64s) -> Vector:
+def _floats(function: str, values: Float64s, starts: Int64s, counts: Int64s) -> Vector:
     if function in ("min", "max"):
         return Vector(_FOLDS[function].reduceat(values, starts).view(np.int64), Type.FLOAT)
     numbers = np.repeat(np.arange(starts.size), counts)

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from skerry.deduce.engine.cells import Bools, Int64s
 from skerry.deduce.engine.derivation import Derivation, Heads
 from skerry.deduce.engine.frames import LOWEST, Setting
 from skerry.deduce.engine.relation import NEW, Relation
 from skerry.deduce.guard import too_many_tuples
+from skerry.model.arrays import Bools, Int64s
 
 __all__ = ["Group", "Stage"]
 

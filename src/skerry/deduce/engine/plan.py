@@ -7,14 +7,15 @@ from functools import partial
 
 import numpy as np
 
-from skerry.deduce.engine.cells import Bools, Int64s, both, distinct
+from skerry.deduce.engine.cells import both, distinct
 from skerry.deduce.engine.frames import BELOW, ORIGIN, RANK, Frame, Setting, Step
 from skerry.deduce.engine.steps import Match, Unpack
 from skerry.deduce.engine.terms import Evaluation, Types
-from skerry.deduce.program import Rule, Type
 from skerry.errors import RuleLimit
 from skerry.kernels.rules.postings import Found
+from skerry.model.arrays import Bools, Int64s
 from skerry.model.term import Term, Variable
+from skerry.plan.program import Rule, Type
 
 __all__ = ["Plan"]
 

@@ -9,8 +9,8 @@ from skerry.deduce.engine.equations import terms_of
 from skerry.deduce.engine.frames import Setting
 from skerry.deduce.engine.plan import Plan
 from skerry.deduce.engine.terms import Evaluation, type_of
-from skerry.deduce.program import Atom, Predicate, Rule, Subgoal, Type
 from skerry.model.term import Term
+from skerry.plan.program import Atom, Predicate, Rule, Subgoal, Type
 
 __all__ = ["Planner"]
 

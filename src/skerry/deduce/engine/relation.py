@@ -3,15 +3,13 @@
 from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from skerry.deduce.engine.cells import Bools, Int64s
 from skerry.kernels.rules.postings import Postings
 from skerry.kernels.rules.rows import NEW, OLD, TOUCHED, WAITING, RowSet
+from skerry.model.arrays import Bools, Int8s, Int64s
 
 __all__ = ["KEPT", "NEW", "OLD", "Relation"]
 
-Int8s = npt.NDArray[np.int8]
 
 _NO_ROWS = np.empty(0, np.int64)
 KEPT = OLD | NEW

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skerry.deduce.engine.cells import Int64s, Kind, kind_of
+from skerry.deduce.engine.cells import Kind, kind_of
 from skerry.deduce.engine.plan import Plan
 from skerry.deduce.engine.relation import KEPT
 from skerry.deduce.engine.steps import Absent, Assign, Compare, Key, Match, Present, Same
-from skerry.deduce.program import Type, in_units
 from skerry.kernels.rules.sums import SIGNS
 from skerry.kernels.rules.walk import EQUAL, GREATER, LESS, Step
+from skerry.model.arrays import Int64s
 from skerry.model.term import Arithmetic, Constant, Duration, Term, Variable
+from skerry.plan.program import Type, in_units
 
 __all__ = ["script"]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from skerry.deduce.engine.cells import Bools, Int64s, Vector
+from skerry.deduce.engine.cells import Vector
 from skerry.deduce.engine.component import Position, Upkeep, at_first, derivations_of
 from skerry.deduce.engine.derivation import Derivation, Heads
 from skerry.deduce.engine.frames import Setting
@@ -13,7 +13,8 @@ from skerry.deduce.engine.gathering import Gathering
 from skerry.deduce.engine.group import Group, Stage
 from skerry.deduce.engine.relation import NEW, Relation
 from skerry.deduce.guard import too_many_stages
-from skerry.deduce.program import Component, Predicate
+from skerry.model.arrays import Bools, Int64s
+from skerry.plan.program import Component, Predicate
 
 __all__ = ["ByStages"]
 
@@ -72,7 +73,7 @@ class ByStages(Upkeep):
         """The predicates of a group."""
         return self._positions[place].predicates
 
-    def place_of(self, predicate: str) -> int:
+    def location_of(self, predicate: str) -> int:
         """Where a predicate stands among the groups."""
         return self._place_of[predicate]
 
@@ -160,7 +161,7 @@ class _Queue:
         for cells, _ in heads:
             for stage, own in self._component.by_stage(name, self._whole(derivation, cells)):
                 if stage != settled:
-                    waiting = self._at(stage, self._component.place_of(name))
+                    waiting = self._at(stage, self._component.location_of(name))
                     (waiting.gained if gains else waiting.doubted)[name].append(cells if own is None else cells[own])
 
     def __iter__(self) -> Iterator[tuple[int, int, _Waiting]]:

@@ -8,13 +8,14 @@ from typing import Self
 import numpy as np
 
 from skerry.deduce.engine.calculation import compared
-from skerry.deduce.engine.cells import Bools, Int64s, both
+from skerry.deduce.engine.cells import both
 from skerry.deduce.engine.frames import BELOW, ORIGIN, RANK, Frame, Setting
 from skerry.deduce.engine.relation import KEPT, Relation
 from skerry.deduce.engine.terms import Evaluation, Types
-from skerry.deduce.program import Type
 from skerry.kernels.rules.postings import Found, Matches, Postings
+from skerry.model.arrays import Bools, Int64s
 from skerry.model.term import Constant, Term, Variable
+from skerry.plan.program import Type
 
 __all__ = [
     "BESIDE",

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from skerry.deduce.engine.calculation import calculated
-from skerry.deduce.engine.cells import Bools, Int64s, Kind, Vector, both, distinct, kind_of
+from skerry.deduce.engine.cells import Kind, Vector, both, distinct, kind_of
 from skerry.deduce.engine.frames import Frame, Setting
 from skerry.deduce.evaluate import Evaluator, matched
-from skerry.deduce.program import Type, in_units
 from skerry.deduce.values import Row
+from skerry.model.arrays import Bools, Int64s
 from skerry.model.term import Arithmetic, Call, Constant, Duration, Term, Terms, Value, Variable, variables
+from skerry.plan.program import Type, in_units
 
 __all__ = ["Evaluation", "Types", "type_of"]
 

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skerry.deduce.engine.cells import Int64s
 from skerry.deduce.engine.component import derivations_of
 from skerry.deduce.engine.derivation import Derivation
 from skerry.deduce.engine.frames import Setting
@@ -14,13 +13,14 @@ from skerry.deduce.engine.relation import Relation
 from skerry.deduce.engine.script import script
 from skerry.deduce.engine.stages import ByStages
 from skerry.deduce.guard import too_many_stages, too_many_tuples
-from skerry.deduce.program import Component, Predicate
 from skerry.errors import RuleLimit
 from skerry.kernels.address import address_of
 from skerry.kernels.rules.rows import NONE
 from skerry.kernels.rules.stages import LOWEST, PROVING, Ending, Heap, RelationPart, Use, settle
 from skerry.kernels.rules.sums import SIGNS
 from skerry.kernels.rules.walk import Machine, Word
+from skerry.model.arrays import Int64s
+from skerry.plan.program import Component, Predicate
 
 __all__ = ["ByTuples"]
 

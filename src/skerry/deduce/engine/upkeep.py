@@ -7,7 +7,7 @@ from skerry.deduce.engine.component import Upkeep
 from skerry.deduce.engine.frames import Setting
 from skerry.deduce.engine.stages import ByStages
 from skerry.deduce.engine.tuples import ByTuples
-from skerry.deduce.program import Class, Component, Predicate
+from skerry.plan.program import Class, Component, Predicate
 
 __all__ = ["upkeep"]
 

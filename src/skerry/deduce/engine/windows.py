@@ -5,9 +5,9 @@ from collections import deque
 
 import numpy as np
 
-from skerry.deduce.engine.cells import Int64s
 from skerry.deduce.engine.relation import NEW, Relation
-from skerry.deduce.program import Predicate, in_units
+from skerry.model.arrays import Int64s
+from skerry.plan.program import Predicate, in_units
 
 __all__ = ["Window"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from skerry.deduce.program import Predicate
 from skerry.errors import SourceError
+from skerry.plan.program import Predicate
 
 __all__ = ["FactsFile"]
 

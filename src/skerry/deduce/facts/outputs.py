@@ -13,11 +13,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from skerry.deduce.change import Change
-from skerry.deduce.program import Checked, Output, Predicate, Type
 from skerry.deduce.spelling import spelled
 from skerry.deduce.values import Row, order, row_key
 from skerry.errors import SourceError
 from skerry.model.term import Compound, Value
+from skerry.plan.program import Checked, Output, Predicate, Type
 
 __all__ = ["Outputs", "sorted_rows", "write_answers"]
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from skerry.deduce.change import Tick
 from skerry.deduce.facts.files import FactsFile
 from skerry.deduce.facts.texts import EXPECTED, BadCell, is_bare, read_column
-from skerry.deduce.program import MICROSECONDS, Checked, Type
 from skerry.deduce.values import Row, row_key
 from skerry.errors import SourceError
 from skerry.model.term import Value
+from skerry.plan.program import MICROSECONDS, Checked, Type
 
 __all__ = ["Facts", "read_facts"]
 

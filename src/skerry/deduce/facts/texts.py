@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skerry.deduce.program import Type
 from skerry.deduce.spelling import parsed
 from skerry.deduce.values import coerced
 from skerry.model.term import Value
+from skerry.plan.program import Type
 
 __all__ = ["EXPECTED", "BadCell", "is_bare", "read_column"]
 

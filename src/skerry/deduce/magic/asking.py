@@ -6,10 +6,10 @@ from typing import cast
 from skerry.deduce.checks import check
 from skerry.deduce.evaluate import all_matched
 from skerry.deduce.magic.rewriting import Rewriting
-from skerry.deduce.program import Atom, Checked, Class, Output, Rule
 from skerry.deduce.values import Row
 from skerry.errors import RuleError
 from skerry.model.term import Constant, Term
+from skerry.plan.program import Atom, Checked, Class, Output, Rule
 
 __all__ = ["Asked", "asked", "fits", "relevant"]
 

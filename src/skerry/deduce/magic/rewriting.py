@@ -16,8 +16,8 @@ from typing import cast
 
 from skerry.deduce.evaluate import is_pattern
 from skerry.deduce.order import variables_of
-from skerry.deduce.program import Atom, Comparison, Predicate, Program, Rule, Subgoal
 from skerry.model.term import Term, Variable, variables
+from skerry.plan.program import Atom, Comparison, Predicate, Program, Rule, Subgoal
 
 __all__ = ["Rewriting"]
 

@@ -9,10 +9,10 @@ from typing import cast
 
 from skerry.deduce.evaluate import Binding, Calls, Evaluator, all_matched
 from skerry.deduce.order import Bind, Check, Match, Step, order
-from skerry.deduce.program import Atom, Builtin, Comparison, Subgoal
 from skerry.deduce.reference.tables import Tables
 from skerry.deduce.values import compare
 from skerry.model.term import Term, Variable, variables
+from skerry.plan.program import Atom, Builtin, Comparison, Subgoal
 
 __all__ = ["Solver", "steps"]
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
-from skerry.deduce.program import Predicate, in_units
 from skerry.deduce.values import Row, coerced, row_key
 from skerry.deduce.writing import write_value
 from skerry.errors import InputError
+from skerry.plan.program import Predicate, in_units
 
 __all__ = ["Contents"]
 

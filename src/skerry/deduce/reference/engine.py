@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 
 from skerry.deduce.change import Change
 from skerry.deduce.evaluate import Calls
-from skerry.deduce.program import Checked
 from skerry.deduce.reference.contents import Contents
 from skerry.deduce.reference.model import Modeller
 from skerry.deduce.reference.tables import Tables
 from skerry.deduce.values import Row
 from skerry.errors import RuleLimit, RunError
+from skerry.plan.program import Checked
 
 __all__ = ["Reference"]
 

@@ -12,12 +12,12 @@ from skerry.deduce.evaluate import Binding, Calls
 from skerry.deduce.gather import NUMERIC, gathered
 from skerry.deduce.guard import Guard, beyond
 from skerry.deduce.order import Step
-from skerry.deduce.program import Aggregate, Checked, Class, Component, Rule, Type
 from skerry.deduce.reference.body import Solver, steps
 from skerry.deduce.reference.tables import Tables
 from skerry.deduce.values import Row, coerced, key, row_key
 from skerry.errors import RuleLimit
 from skerry.model.term import Term, Value
+from skerry.plan.program import Aggregate, Checked, Class, Component, Rule, Type
 
 __all__ = ["Modeller"]
 

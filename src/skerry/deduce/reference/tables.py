@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from skerry.deduce.program import Predicate, Type
 from skerry.deduce.values import Row, key, row_key
 from skerry.model.term import Value
+from skerry.plan.program import Predicate, Type
 
 __all__ = ["Tables"]
 

@@ -7,13 +7,13 @@ from typing import cast
 from skerry.deduce.evaluate import Binding, Calls, matched
 from skerry.deduce.gather import gathered
 from skerry.deduce.order import Bind, Check, Match, Step
-from skerry.deduce.program import Aggregate, Atom, Checked, Comparison, Rule, Subgoal
 from skerry.deduce.values import Row, order, row_key
 from skerry.deduce.why.derivations import Derivation, Derivations, Fact
 from skerry.deduce.why.filling import filled
 from skerry.deduce.why.times import Times
 from skerry.deduce.writing import shown, write_rule, write_subgoal
 from skerry.model.term import Constant, Term, Variable
+from skerry.plan.program import Aggregate, Atom, Checked, Comparison, Rule, Subgoal
 
 __all__ = ["Why"]
 

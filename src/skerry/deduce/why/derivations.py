@@ -7,11 +7,11 @@ from typing import cast
 
 from skerry.deduce.evaluate import Binding, Calls, matched
 from skerry.deduce.order import Step
-from skerry.deduce.program import Aggregate, Atom, Checked, Rule, Subgoal
 from skerry.deduce.reference.body import Solver, steps
 from skerry.deduce.reference.tables import Tables
 from skerry.deduce.values import Row, row_key
 from skerry.model.term import Term, Value
+from skerry.plan.program import Aggregate, Atom, Checked, Rule, Subgoal
 
 __all__ = ["Derivation", "Derivations", "Fact"]
 

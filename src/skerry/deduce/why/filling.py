@@ -3,8 +3,8 @@
 from typing import cast
 
 from skerry.deduce.evaluate import Binding
-from skerry.deduce.program import Atom, Builtin, Comparison, Subgoal
 from skerry.model.term import Arithmetic, Call, Constant, Term, Terms, Variable
+from skerry.plan.program import Atom, Builtin, Comparison, Subgoal
 
 __all__ = ["filled"]
 

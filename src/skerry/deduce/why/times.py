@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 
 from skerry.deduce.evaluate import Binding
-from skerry.deduce.program import MICROSECONDS, Atom, Checked, Rule, Type
 from skerry.model.term import Constant, Value, Variable
+from skerry.plan.program import MICROSECONDS, Atom, Checked, Rule, Type
 
 __all__ = ["Times"]
 

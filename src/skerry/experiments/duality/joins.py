@@ -5,8 +5,6 @@ from dataclasses import asdict, replace
 from itertools import islice
 from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from skerry.experiments.duality.claims import judged, ratios
@@ -18,10 +16,10 @@ from skerry.index.indexed_join import IndexedWindowJoin
 from skerry.kernels.index.join_queries import Shape
 from skerry.kernels.index.shared_join import SharedWindowJoin
 from skerry.kernels.index.window_join import SpatialWindowJoin
+from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["PAPER", "by_window"]
 
-Int64s = npt.NDArray[np.int64]
 
 PAPER = {100: 2.6, 1_000: 3.9, 10_000: 6.9}
 """How many times faster than IBS-JS the paper's SJ-Join is, at the most, by the size of windows."""
@@ -39,7 +37,7 @@ class WindowJoin(Protocol):
     def enter(self, side: int, point: Int64s, time: int) -> None:
         """Take an element in and ask nothing."""
 
-    def arrive(self, side: int, point: Int64s, time: int) -> tuple[Int64s, npt.NDArray[np.int32]]:
+    def arrive(self, side: int, point: Int64s, time: int) -> tuple[Int64s, Int32s]:
         """Take an element in; pairs of an element of the other window and a query that is true for both."""
 
 

@@ -6,14 +6,15 @@ from dataclasses import asdict, replace
 import pyarrow as pa
 
 from skerry.experiments.duality.claims import MEASURE, falling, faster, growing, judged, ranked, ratios, rising, steady
-from skerry.experiments.duality.techniques import TIME, Effort, Int64s, Techniques, rehearse, times
+from skerry.experiments.duality.techniques import TIME, Effort, Techniques, rehearse, times
 from skerry.experiments.duality.timing import Tell
 from skerry.experiments.duality.workload import Queries, points, queries
 from skerry.experiments.figure import Figure, Verdict
+from skerry.model.arrays import Int64s
 
 __all__ = ["Ends", "by_predicates", "by_queries", "by_skew"]
 
-Place = tuple[float, Techniques, Int64s]
+Location = tuple[float, Techniques, Int64s]
 """Where on the figure, the techniques with their queries, and the elements that they meet."""
 Ends = tuple[float, float]
 
@@ -100,7 +101,7 @@ def _over(like: Queries) -> Techniques:
 
 
 def _figure(
-    name: str, title: str, across: str, places: Iterable[Place], clusters: Sequence[int], effort: Effort, tell: Tell
+    name: str, title: str, across: str, places: Iterable[Location], clusters: Sequence[int], effort: Effort, tell: Tell
 ) -> Figure:
     """All techniques at all places."""
     rows = []

@@ -4,9 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-import numpy.typing as npt
-
 from skerry.experiments.duality.claims import MEASURE
 from skerry.experiments.duality.timing import agreed, timed
 from skerry.experiments.duality.workload import Queries, points, queries
@@ -15,10 +12,10 @@ from skerry.index.boxes import BoxIndex
 from skerry.kernels.index.ibs import IntervalTrees
 from skerry.kernels.index.mlgf import GridFile
 from skerry.kernels.index.spatial_join import join_batch, join_immediately
+from skerry.model.arrays import Int64s
 
-__all__ = ["TIME", "Effort", "Int64s", "Techniques", "Timed", "rehearse", "times", "timing"]
+__all__ = ["TIME", "Effort", "Techniques", "Timed", "rehearse", "times", "timing"]
 
-Int64s = npt.NDArray[np.int64]
 Boxes = tuple[Int64s, Int64s]
 Match = Callable[[Int64s], int]
 """Points to how many pairs of a point and a query there are."""

@@ -12,14 +12,13 @@ often. What the paper leaves open is settled so:
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels.index.grid import GREATEST, LEAST
 from skerry.kernels.index.join_queries import COMPARISONS, JoinQueries
+from skerry.model.arrays import Float64s, Int64s
 
 __all__ = ["Queries", "join_queries", "points", "quarters", "queries"]
 
-Int64s = npt.NDArray[np.int64]
 
 _CROWDED = (0.161, 0.261)
 """Around where x (1 - x) is 1/6, its mean over the domain: a condition is true with a chance of 1/3 + 2/3 x (1 - x)."""
@@ -72,6 +71,6 @@ def quarters() -> Int64s:
     return _codes(np.array([0.25, 0.5, 0.75]))
 
 
-def _codes(values: npt.NDArray[np.float64]) -> Int64s:
+def _codes(values: Float64s) -> Int64s:
     """Doubles that are not negative have the order of their bits."""
     return values.view(np.int64)

@@ -9,13 +9,12 @@ from collections import deque
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels.joins.snjoin import Tuples
+from skerry.model.arrays import Float64s
 
 __all__ = ["given_with_foresight"]
 
-Floats = npt.NDArray[np.float64]
 
 _NOBODY = -1
 _ROUNDS = 3
@@ -34,7 +33,7 @@ def given_with_foresight(tuples: Tuples, stream_count: int, memory: int, rounds:
     return best
 
 
-def _round(tuples: Tuples, stream_count: int, memory: int, expected: Floats) -> tuple[float, Floats]:
+def _round(tuples: Tuples, stream_count: int, memory: int, expected: Float64s) -> tuple[float, Float64s]:
     """How many answers there are, and what each arrival gives with one tuple of each other stream, by that stream.
 
     ``expected`` is what that is thought to be.
@@ -54,7 +53,7 @@ def _round(tuples: Tuples, stream_count: int, memory: int, expected: Floats) -> 
     return answers, gains
 
 
-def _worths_at_end(tuples: Tuples, gains: Floats) -> Floats:
+def _worths_at_end(tuples: Tuples, gains: Float64s) -> Float64s:
     """What each tuple would have given until its end, had it been there from the beginning."""
     worths = np.zeros(tuples.keys.size)
     order = np.argsort(tuples.keys, kind="stable")
@@ -68,7 +67,7 @@ def _worths_at_end(tuples: Tuples, gains: Floats) -> Floats:
 class _Windows:
     """What is kept, by stream and key, and what a tuple of each would have given until now."""
 
-    def __init__(self, tuples: Tuples, stream_count: int, at_end: Floats) -> None:
+    def __init__(self, tuples: Tuples, stream_count: int, at_end: Float64s) -> None:
         key_count = int(tuples.keys.max(initial=-1)) + 1
         self.sizes = [0] * stream_count
         self._tuples, self._at_end = tuples, at_end
@@ -94,7 +93,7 @@ class _Windows:
         left = self._tuples.ends[oldest] - self._tuples.starts[place] + 1
         self._drop(stream, int(there[np.argmin((self._at_end[oldest] - self._worths[stream, there]) / left)]))
 
-    def take(self, place: int, expected: Floats) -> None:
+    def take(self, place: int, expected: Float64s) -> None:
         """Keep a tuple."""
         own, key = self._streams[place], self._keys[place]
         self._worths[:, key] += expected

@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from skerry.kernels.joins.snjoin import Tuples
+from skerry.model.arrays import Int64s
 
 __all__ = ["Needs", "needs", "optimum"]
-
-Int64s = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from skerry.kernels.joins.snjoin import Tuples
+from skerry.model.arrays import Float64s, Int64s
 from skerry.model.time import MICROS
 
 __all__ = ["WINDOW_US", "Workload", "chosen", "generated"]
 
-Int64s = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 WINDOW_US = 100 * MICROS["SECOND"]
 _LONGEST = 1_000
@@ -70,7 +69,7 @@ def chosen(tuples: Tuples, places: slice | npt.NDArray[np.intp]) -> Tuples:
     return Tuples(streams, keys, tuples.starts[places], tuples.ends[places], rows)
 
 
-def _repeating(workload: Workload, random: np.random.Generator) -> tuple[Int64s, Int64s, Floats]:
+def _repeating(workload: Workload, random: np.random.Generator) -> tuple[Int64s, Int64s, Float64s]:
     """Streams, values and places of tuples whose values repeat; a place is how many tuples of a stream were before."""
     count = workload.stream_count * workload.tuple_count
     streams = np.repeat(np.arange(workload.stream_count), workload.tuple_count)
@@ -78,7 +77,7 @@ def _repeating(workload: Workload, random: np.random.Generator) -> tuple[Int64s,
     return streams, keys, random.random(count) * workload.tuple_count
 
 
-def _passing(workload: Workload, random: np.random.Generator) -> tuple[Int64s, Int64s, Floats]:
+def _passing(workload: Workload, random: np.random.Generator) -> tuple[Int64s, Int64s, Float64s]:
     """The same for values that go through the streams once, each in its order."""
     begins = random.random(workload.stream_count * workload.tuple_count) * workload.tuple_count
     lists = [_orders(workload, random) for _ in range(1 + workload.drifts)]
@@ -137,7 +136,7 @@ def _filled(orders: Int64s, tuple_count: int) -> Int64s:
     return np.concatenate([orders[:kept], alone])
 
 
-def _moments(orders: Int64s, random: np.random.Generator) -> Floats:
+def _moments(orders: Int64s, random: np.random.Generator) -> Float64s:
     """When a value appears in each stream of its order, from 0 to 1, rising."""
     moments = np.where(orders == _ABSENT, 2.0, random.random(orders.shape))
     return np.sort(moments, axis=1)

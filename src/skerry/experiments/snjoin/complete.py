@@ -7,9 +7,10 @@ import numpy as np
 
 from skerry.experiments.figure import Figure, Panel, Verdict
 from skerry.experiments.snjoin.claims import gain, order, saving
-from skerry.experiments.snjoin.harness import Int64s, Joining, Tally
+from skerry.experiments.snjoin.harness import Joining, Tally
 from skerry.experiments.snjoin.load import WINDOW_US, Load, Values, generated, steady
 from skerry.experiments.snjoin.sizes import Course, Tell, measured_at_sizes
+from skerry.model.arrays import Int64s
 from skerry.model.time import MICROS, Micros
 from skerry.operators.joins.technique import Arrivals, Technique
 from skerry.operators.joins.techniques import TECHNIQUES, make_technique

@@ -17,14 +17,12 @@ from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.experiments.snjoin.load import Load
+from skerry.model.arrays import Int64s
 from skerry.model.time import MICROS
 
 __all__ = ["Joining", "Measured", "Settings", "Tally", "measured"]
-
-Int64s = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from skerry.model.arrays import Int32s, Int64s
 from skerry.model.time import MICROS
 
 __all__ = ["WINDOW_US", "Lifetime", "Load", "Values", "churning", "generated", "steady"]
 
-Int64s = npt.NDArray[np.int64]
 
 WINDOW_US = 60 * MICROS["SECOND"]
 RANK_COUNT = 100
@@ -42,7 +41,7 @@ class Values:
 class Load:
     """Tuples of all sensors in order of arrival, which is also that of event time."""
 
-    sensors: npt.NDArray[np.int32]
+    sensors: Int32s
     keys: Int64s
     times: Int64s
     end_us: int

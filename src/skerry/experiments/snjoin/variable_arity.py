@@ -8,10 +8,11 @@ import numpy as np
 
 from skerry.experiments.figure import Figure, Panel, Verdict
 from skerry.experiments.snjoin.claims import gain, order
-from skerry.experiments.snjoin.harness import Int64s, Joining, Tally
+from skerry.experiments.snjoin.harness import Joining, Tally
 from skerry.experiments.snjoin.load import WINDOW_US, Lifetime, Load, Values, generated, steady
 from skerry.experiments.snjoin.sizes import Course, Tell, measured_at_sizes
 from skerry.kernels.joins.outer import Lists
+from skerry.model.arrays import Int64s
 from skerry.model.time import Micros
 from skerry.operators.joins.outer import OuterMJoin, OuterSNJoin, OuterTechnique, OuterTree
 

@@ -1,1 +1,1 @@
-"""Sums, groups and panes of window aggregates."""
+"""Sums, groups and pages of window aggregates."""

@@ -11,22 +11,20 @@ from fractions import Fraction
 from math import sqrt
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
 from skerry.kernels.folds.exact import Totals, as_fraction, halves
+from skerry.model.arrays import Float64s, Int64s
 
 __all__ = ["deviations", "squares"]
 
-Doubles = npt.NDArray[np.float64]
-Int64s = npt.NDArray[np.int64]
 
 _TOO_CLOSE = 1e-13
 """Below this share of the sums, a difference of two pairs of doubles has lost bits that count."""
 
 
-def squares(values: Doubles) -> tuple[Doubles, Doubles]:
+def squares(values: Float64s) -> tuple[Float64s, Float64s]:
     """The squares of values as what a double holds and what is left over.
 
     Exact between 1e-138 and 1e140; a square above the greatest double is infinite.
@@ -38,7 +36,7 @@ def squares(values: Doubles) -> tuple[Doubles, Doubles]:
     return _squares(values)
 
 
-def deviations(sums: Totals, square_sums: Totals, counts: Int64s, *, sample: bool) -> Doubles:
+def deviations(sums: Totals, square_sums: Totals, counts: Int64s, *, sample: bool) -> Float64s:
     """The deviation of each group; NaN where it is not defined, or a value or square was not finite."""
     if not sums.count == square_sums.count == counts.size:
         raise KernelError("sums, squares and counts differ in length:", sums.count, square_sums.count, counts.size)

@@ -17,16 +17,13 @@ from fractions import Fraction
 from math import ldexp
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
+from skerry.model.arrays import Bools, Float64s, Int64s
 
 __all__ = ["Totals", "add_totals", "add_values", "as_doubles", "as_fraction", "halves"]
 
-Doubles = npt.NDArray[np.float64]
-Int64s = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 _NAN, _PLUS, _MINUS = 256, 512, 1024
 
@@ -44,7 +41,7 @@ class Totals:
         return int(self.offsets.size) - 1
 
 
-def add_values(values: Doubles, valid: Bools, numbers: Int64s, count: int) -> Totals:
+def add_values(values: Float64s, valid: Bools, numbers: Int64s, count: int) -> Totals:
     """Add up the valid values of each group.
 
     >>> total = add_values(np.array([1e100, 1.0, -1e100]), np.ones(3, bool), np.zeros(3, np.int64), 1)
@@ -65,12 +62,12 @@ def add_totals(totals: Totals, numbers: Int64s, count: int) -> Totals:
     return _totals(base, *_gather(totals.offsets, totals.words, numbers, count, base, width))
 
 
-def as_doubles(totals: Totals) -> Doubles:
+def as_doubles(totals: Totals) -> Float64s:
     """Round each total once, to the nearest double, ties to even."""
     return halves(totals)[0]
 
 
-def halves(totals: Totals) -> tuple[Doubles, Doubles]:
+def halves(totals: Totals) -> tuple[Float64s, Float64s]:
     """Each total as the nearest double and the rest: 106 bits of it."""
     return _round(totals.offsets, totals.words)
 
@@ -87,7 +84,7 @@ def as_fraction(totals: Totals, row: int) -> Fraction:
     return Fraction(whole, 2**1074)
 
 
-def _totals(base: int, limbs: npt.NDArray[np.int64], flags: Int64s) -> Totals:
+def _totals(base: int, limbs: Int64s, flags: Int64s) -> Totals:
     """Leave out the limbs that hold nothing but a sign, lest totals grow whenever they are merged."""
     while limbs.shape[1] > 1 and ((limbs[:, -1] == 0) | (limbs[:, -1] == -1)).all():
         limbs[:, -2] += limbs[:, -1] << 32

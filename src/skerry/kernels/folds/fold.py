@@ -1,16 +1,14 @@
 """Folds of numbers by group: least and greatest. NaN counts as greater than every number, as in SQL."""
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
+from skerry.model.arrays import Bools, Float64s, Int64s
 
 __all__ = ["greatest", "least"]
 
-Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
-Int64s = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+Numbers = Int64s | Float64s
 
 
 def least(values: Numbers, valid: Bools, numbers: Int64s, count: int) -> tuple[Numbers, Bools]:

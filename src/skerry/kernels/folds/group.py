@@ -3,15 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
 from skerry.kernels.hash import hash_of
+from skerry.model.arrays import Int64s
 
 __all__ = ["Groups", "group"]
-
-Int64s = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

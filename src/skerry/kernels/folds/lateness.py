@@ -1,14 +1,14 @@
 """Which readings of a split lie behind the watermark that they meet."""
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
+from skerry.model.arrays import Bools, Int64s
 
 __all__ = ["late_in_order"]
 
 
-def late_in_order(moments: npt.NDArray[np.int64], newest: int, delay_us: int) -> tuple[npt.NDArray[np.bool_], int, int]:
+def late_in_order(moments: Int64s, newest: int, delay_us: int) -> tuple[Bools, int, int]:
     """Mark late readings of a split in stored order; how many there are, and the newest moment met.
 
     >>> late_in_order(np.array([10, 4, 5, 20]), 0, 5)

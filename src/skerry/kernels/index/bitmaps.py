@@ -12,7 +12,6 @@ boxes that many points are in. Adding or removing a box changes a bit in the cel
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
@@ -28,12 +27,11 @@ from skerry.kernels.index.borders import (
     withdraw,
 )
 from skerry.kernels.index.grid import Grid, cell_of, cells_of
-from skerry.kernels.index.pairs import Int32s, roomier
+from skerry.kernels.index.pairs import roomier
+from skerry.model.arrays import Int32s, Int64s, UInt64s
 
 __all__ = ["Bitmaps"]
 
-Int64s = npt.NDArray[np.int64]
-UInt64s = npt.NDArray[np.uint64]
 
 _FEWEST_WORDS = 2
 _FEW = 8

@@ -9,7 +9,6 @@ points are in, however many there are. A new box goes into the block that it wid
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
@@ -17,13 +16,12 @@ from skerry.kernels.bits import FULL, lowest_bit, meet
 from skerry.kernels.index.clusters import clusters
 from skerry.kernels.index.grid import GREATEST, LEAST, Grid, cells_of
 from skerry.kernels.index.lanes import strictly_within, within
-from skerry.kernels.index.pairs import Int32s, roomier
+from skerry.kernels.index.pairs import roomier
 from skerry.kernels.index.placing import BEYOND, BLOCK, BlockArrays, add, lay, remove
+from skerry.model.arrays import Int32s, Int64s, UInt64s
 
 __all__ = ["FILL", "Blocks"]
 
-Int64s = npt.NDArray[np.int64]
-UInt64s = npt.NDArray[np.uint64]
 
 FILL = 56
 """So many boxes a block has at first, lest the next one split it."""

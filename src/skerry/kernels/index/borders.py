@@ -6,15 +6,13 @@ A list that is full moves to twice the room behind all others.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import GREATEST, Grid, cell_of
+from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["Borders", "borders_of", "ends_in", "enter", "has_room", "roomier_borders", "strike", "withdraw"]
 
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
 
 _FIRST, _COUNT, _ROOM = range(3)
 """Of a list of ends: where it begins, how many there are, how many fit."""

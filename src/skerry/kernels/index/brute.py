@@ -1,15 +1,14 @@
 """Every point beside every box: the yardstick, compared several boxes at once."""
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
-from skerry.kernels.index.pairs import Int32s, roomier
+from skerry.kernels.index.pairs import roomier
+from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["brute_force"]
 
-Int64s = npt.NDArray[np.int64]
 
 _TILE = 1024
 

@@ -8,14 +8,13 @@ would reach over all of the axes that only they bound.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import GREATEST, LEAST, Grid, cells_of
+from skerry.model.arrays import Float64s, Int64s
 
 __all__ = ["best_cut", "chances", "clusters", "part"]
 
-Int64s = npt.NDArray[np.int64]
 
 _SAMPLE = 128
 _DEEPEST = 128
@@ -55,7 +54,7 @@ def _by_bounds(lows: Int64s, highs: Int64s, many: int) -> tuple[Int64s, Int64s]:
     return order, np.concatenate([[0], edges, [order.size]])
 
 
-def chances(grid: Grid, lows: Int64s, highs: Int64s, order: Int64s, firsts: Int64s) -> npt.NDArray[np.float64]:
+def chances(grid: Grid, lows: Int64s, highs: Int64s, order: Int64s, firsts: Int64s) -> Float64s:
     """The share of cells that each cluster reaches over, on all axes together.
 
     >>> grid = Grid(np.array([[-(2**63), 50]]), np.array([2]))
@@ -66,7 +65,7 @@ def chances(grid: Grid, lows: Int64s, highs: Int64s, order: Int64s, firsts: Int6
         return np.empty(0)
     first = np.minimum.reduceat(cells_of(grid, lows)[:, order], firsts[:-1], axis=1)
     last = np.maximum.reduceat(cells_of(grid, highs)[:, order], firsts[:-1], axis=1)
-    shares: npt.NDArray[np.float64] = np.prod((last - first + 1) / grid.counts[:, None], axis=0)
+    shares: Float64s = np.prod((last - first + 1) / grid.counts[:, None], axis=0)
     return shares
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
+from skerry.model.arrays import Int64s
 
 __all__ = ["GREATEST_DOUBLE", "bits_of_doubles", "double_codes"]
 
-Int64s = npt.NDArray[np.int64]
 
 GREATEST_DOUBLE = 0x7FEF_FFFF_FFFF_FFFF
 """The code of the greatest double that is finite."""

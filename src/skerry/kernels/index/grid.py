@@ -9,15 +9,13 @@ An end that lies on a cut is exact: the box covers the cell or does not meet it.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
+from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["GREATEST", "LEAST", "Grid", "cell_of", "cells_of", "grid_over"]
 
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 """Where a box has no end."""

@@ -7,11 +7,10 @@ import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import cell_of
+from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["FAN", "FIRST", "HEIGHT", "LAST", "NODES", "PAGE", "PAGES", "ROOT", "GridPages", "search"]
 
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
 
 FAN = 32
 """How many entries a directory node has at the most."""

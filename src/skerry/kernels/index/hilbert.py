@@ -4,14 +4,13 @@ Skilling: Programming the Hilbert curve, 2004.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
+from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["CURVE_AXES", "curve_bits", "hilbert_keys"]
 
-Int64s = npt.NDArray[np.int64]
 
 CURVE_AXES = 63
 """A place on the curve is a number of so many bits, and needs one for each axis."""
@@ -27,7 +26,7 @@ def curve_bits(axes: int) -> int:
     return min(_MOST_BITS, CURVE_AXES // min(axes, CURVE_AXES))
 
 
-def hilbert_keys(cells: npt.NDArray[np.int32], bits: int) -> Int64s:
+def hilbert_keys(cells: Int32s, bits: int) -> Int64s:
     """The place on the curve of each cell, axis by point, of a cube with ``2 ** bits`` cells an axis.
 
     >>> hilbert_keys(np.array([[0, 0, 1, 1], [0, 1, 1, 0]], np.int32), 1).tolist()

@@ -13,15 +13,14 @@ balances the tree again. One that is removed keeps its marks and is never found.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import GREATEST, LEAST
-from skerry.kernels.index.pairs import Int32s, roomier
+from skerry.kernels.index.pairs import roomier
+from skerry.model.arrays import Int32s, Int64s, UInt8s
 
 __all__ = ["IntervalTrees"]
 
-Int64s = npt.NDArray[np.int64]
 
 _LESS, _EQUAL, _GREATER = range(3)
 _NEVER = 255
@@ -97,7 +96,7 @@ def _is_bounded(low: np.int64, high: np.int64) -> bool:
     return bool(low > LEAST or high < GREATEST)
 
 
-def _needed(lows: Int64s, highs: Int64s) -> npt.NDArray[np.uint8]:
+def _needed(lows: Int64s, highs: Int64s) -> UInt8s:
     """On how many axes a box must be found; never enough for one that nothing is in."""
     needed = ((lows > LEAST) | (highs < GREATEST)).sum(axis=0).astype(np.uint8)
     needed[(lows > highs).any(axis=0)] = _NEVER

@@ -20,16 +20,14 @@ on one side of it. Cut along the left join attribute, it is a few boxes that bou
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import GREATEST, LEAST
+from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["ANY", "COMPARISONS", "EQUAL", "LESS", "MORE", "UNKNOWN", "JoinQueries", "Shape", "outcomes"]
 
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
 
 LESS, EQUAL, MORE, UNKNOWN = range(4)
 """How the left join attribute compares with the right one. With NULL, whose code is the least, it does not."""

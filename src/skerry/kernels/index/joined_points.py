@@ -3,15 +3,14 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import KernelError
 from skerry.kernels.index.join_queries import Shape, outcomes
 from skerry.kernels.index.sliding import Elements
+from skerry.model.arrays import Int64s
 
 __all__ = ["LEFT", "RIGHT", "Joinable", "JoinedPoints"]
 
-Int64s = npt.NDArray[np.int64]
 
 LEFT, RIGHT = range(2)
 

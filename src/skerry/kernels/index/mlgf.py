@@ -12,17 +12,15 @@ about as many ends; boxes in the window are tested by their exact ends.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import Grid, cell_of, grid_over
 from skerry.kernels.index.gridpages import FAN, FIRST, HEIGHT, LAST, NODES, PAGE, PAGES, ROOT, GridPages, search
+from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["GridFile"]
 
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
 
 _CELLS = 4096
 _FEWEST = 64

@@ -10,18 +10,14 @@ of the end, which the grid file knows, and then among the points of this cell.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
 from skerry.kernels._reference import inlined_kernel
 from skerry.kernels.bits import lowest_bit
 from skerry.kernels.index.grid import cell_of
+from skerry.model.arrays import Int32s, Int64s, UInt64s
 
 __all__ = ["Neighbours", "inside", "sort_axis", "unsorted", "write_points"]
-
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
-UInt64s = npt.NDArray[np.uint64]
 
 
 class Neighbours(NamedTuple):

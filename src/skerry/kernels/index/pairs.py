@@ -1,13 +1,11 @@
 """Room for pairs of a row and a number, written by kernels that stop when it is used up."""
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
+from skerry.model.arrays import Int32s
 
-__all__ = ["Int32s", "merged", "roomier"]
-
-Int32s = npt.NDArray[np.int32]
+__all__ = ["merged", "roomier"]
 
 
 def roomier(rows: Int32s, numbers: Int32s, filled: int, size: int) -> tuple[Int32s, Int32s]:

@@ -3,19 +3,15 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.clusters import best_cut, part
 from skerry.kernels.index.grid import GREATEST, LEAST, cell_of
 from skerry.kernels.index.lanes import LANES
+from skerry.model.arrays import Int32s, Int64s, UInt16s, UInt64s
 
 __all__ = ["BEYOND", "BLOCK", "BlockArrays", "add", "lay", "remove"]
 
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
-UInt16s = npt.NDArray[np.uint16]
-UInt64s = npt.NDArray[np.uint64]
 
 BLOCK = LANES
 BEYOND = 2**16 - 1

@@ -10,17 +10,15 @@ has no end on the axis of ages, so that queries whose windows are all the same p
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels.index.ibs import IntervalTrees
 from skerry.kernels.index.join_queries import JoinQueries, Shape
 from skerry.kernels.index.joined_points import JoinedPoints
-from skerry.kernels.index.pairs import Int32s
 from skerry.kernels.index.sliding import Elements
+from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["SharedWindowJoin"]
 
-Int64s = npt.NDArray[np.int64]
 
 Condition = tuple[int, int]
 

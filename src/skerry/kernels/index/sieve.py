@@ -12,18 +12,15 @@ tells more ends apart. The two axes are those on which boxes reach least far. Th
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.bits import FULL
 from skerry.kernels.index.doubles import GREATEST_DOUBLE, bits_of_doubles
 from skerry.kernels.index.grid import GREATEST, LEAST
+from skerry.model.arrays import Float64s, Int32s, Int64s, UInt64s
 
 __all__ = ["Sieve", "sieve_over"]
 
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
-UInt64s = npt.NDArray[np.uint64]
 
 _BITS_A_BOX = 64
 _FEWEST_BITS, _MOST_BITS = 10, 22
@@ -101,11 +98,11 @@ def sieve_over(lows: Int64s, highs: Int64s) -> Sieve | None:
     return sieve
 
 
-def _reach(ruler: Ruler, width: int, lows: Int64s, highs: Int64s) -> npt.NDArray[np.float64]:
+def _reach(ruler: Ruler, width: int, lows: Int64s, highs: Int64s) -> Float64s:
     """The share of buckets that each box meets; there are two to the power of ``width``, if so many are of use."""
     buckets = 2 ** min(width, ruler.most)
     first, last = (_buckets(ruler, buckets, ends[ruler.axis]) for ends in (lows, highs))
-    share: npt.NDArray[np.float64] = (last - first + 1) / buckets
+    share: Float64s = (last - first + 1) / buckets
     return share
 
 

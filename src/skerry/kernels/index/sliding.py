@@ -8,15 +8,14 @@ behind it, which takes microseconds for ten thousand.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import Grid, cells_of
 from skerry.kernels.index.hilbert import CURVE_AXES, curve_bits, hilbert_keys
+from skerry.model.arrays import Int64s
 
 __all__ = ["Elements", "NearbyElements"]
 
-Int64s = npt.NDArray[np.int64]
 
 _ROOM = 64
 

@@ -8,7 +8,6 @@ processing is the same with one point a cluster, and no sorting.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import cells_of, grid_over
@@ -16,11 +15,10 @@ from skerry.kernels.index.gridpages import PAGE, search
 from skerry.kernels.index.hilbert import CURVE_AXES, curve_bits, hilbert_keys
 from skerry.kernels.index.mlgf import GridFile
 from skerry.kernels.index.neighbours import inside, sort_axis, unsorted, write_points
-from skerry.kernels.index.pairs import Int32s, roomier
+from skerry.kernels.index.pairs import roomier
+from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["join_batch", "join_immediately"]
-
-Int64s = npt.NDArray[np.int64]
 
 
 def join_immediately(boxes: GridFile, points: Int64s) -> tuple[Int32s, Int32s]:

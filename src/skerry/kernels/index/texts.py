@@ -3,14 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
+from skerry.model.arrays import Bools, Int64s, UInt8s
 
 __all__ = ["PREFIX", "Bytes", "prefix_codes", "within"]
 
-Int64s = npt.NDArray[np.int64]
 
 PREFIX = 7
 """How many bytes of a text its code holds."""
@@ -20,7 +19,7 @@ class Bytes(NamedTuple):
     """Texts behind each other; text i is ``data[offsets[i]:offsets[i + 1]]``."""
 
     offsets: Int64s
-    data: npt.NDArray[np.uint8]
+    data: UInt8s
 
 
 def prefix_codes(texts: Bytes) -> Int64s:
@@ -34,7 +33,7 @@ def prefix_codes(texts: Bytes) -> Int64s:
     return _prefix_codes(np.ascontiguousarray(texts.offsets, np.int64), texts.data)
 
 
-def within(texts: Bytes, rows: Int64s, ends: Bytes, places: Int64s) -> npt.NDArray[np.bool_]:
+def within(texts: Bytes, rows: Int64s, ends: Bytes, places: Int64s) -> Bools:
     """For each pair, whether the text of the row is not below ``ends[place]`` and is below ``ends[place + 1]``.
 
     >>> texts = Bytes(np.array([0, 1]), np.frombuffer(b"b", np.uint8))

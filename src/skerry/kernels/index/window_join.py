@@ -9,7 +9,6 @@ join window; each is tested against the pairs, and refined by its condition on t
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import Grid, grid_over
@@ -19,12 +18,11 @@ from skerry.kernels.index.join_queries import UNKNOWN, JoinQueries, Shape
 from skerry.kernels.index.joined_points import LEFT, JoinedPoints
 from skerry.kernels.index.mlgf import GridFile
 from skerry.kernels.index.neighbours import inside, sort_axis, unsorted, write_points
-from skerry.kernels.index.pairs import Int32s, roomier
+from skerry.kernels.index.pairs import roomier
 from skerry.kernels.index.sliding import NearbyElements
+from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["SpatialWindowJoin"]
-
-Int64s = npt.NDArray[np.int64]
 
 
 class SpatialWindowJoin:

@@ -9,25 +9,24 @@ Hash Table, 2009.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.hash import hash_of
 from skerry.kernels.joins.chains import ENTRIES, Chains, power_of_two
+from skerry.model.arrays import UInt64s
 
-__all__ = ["Vectors", "absences", "is_missing", "no_vectors", "note"]
+__all__ = ["absences", "is_missing", "no_vectors", "note"]
 
-Vectors = npt.NDArray[np.uint64]
 
 _STREAMS_A_WORD = 64
 
 
-def no_vectors() -> Vectors:
+def no_vectors() -> UInt64s:
     """Vectors without bits: nothing is known to be missing anywhere."""
     return np.empty((1, 0), np.uint64)
 
 
-def absences(chains: Chains, expected: int) -> Vectors:
+def absences(chains: Chains, expected: int) -> UInt64s:
     """Vectors of the tuples in tables, a table a stream, with room for ``expected`` more."""
     streams = chains.tables.size
     values = int(power_of_two(np.array(2 * max(chains.entry_count + expected, 1))))

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
 from skerry.kernels.hash import hash_of
+from skerry.model.arrays import Int32s, Int64s
 
 __all__ = [
     "CROWDED",
@@ -45,8 +46,6 @@ __all__ = [
     "withdraw",
 ]
 
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
 Records = npt.NDArray[np.void]
 
 _ENTRY = np.dtype(

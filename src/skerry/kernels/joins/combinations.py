@@ -8,14 +8,13 @@ The first member of a list is in each combination, and its sensor has no other.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import KernelError, LimitError
 from skerry.kernels._jit import kernel
+from skerry.model.arrays import Int64s
 
 __all__ = ["Combinations", "combine"]
 
-Int64s = npt.NDArray[np.int64]
 
 _MOST_MEMBERS = 2**31 - 1
 """As many as the offsets of a list column can count."""

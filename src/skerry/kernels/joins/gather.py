@@ -16,14 +16,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import KernelError, LimitError
 from skerry.kernels._jit import kernel
+from skerry.model.arrays import Int64s
 
 __all__ = ["Answers", "Arrivals", "Occurrences"]
 
-Int64s = npt.NDArray[np.int64]
 
 _KEY, _TIME, _SENSOR, _LINK = 0, 1, 2, 3
 _OLDEST, _NEXT, _STAMP = 0, 1, 2

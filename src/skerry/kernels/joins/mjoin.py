@@ -10,12 +10,11 @@ Naughton, Burger: Maximizing the Output Rate of Multi-Way Join Queries, 2003.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import LimitError
 from skerry.kernels._jit import kernel
 from skerry.kernels.hash import hash_of
-from skerry.kernels.joins.amjoin import Vectors, is_missing, note
+from skerry.kernels.joins.amjoin import is_missing, note
 from skerry.kernels.joins.chains import (
     ENTRIES,
     Chains,
@@ -27,10 +26,10 @@ from skerry.kernels.joins.chains import (
     make_room,
     seek,
 )
+from skerry.model.arrays import Float64s, Int64s, UInt64s
 
 __all__ = ["Probing", "lengthened", "mjoin"]
 
-Int64s = npt.NDArray[np.int64]
 
 _PARTIAL = np.dtype(
     [
@@ -50,13 +49,13 @@ class Probing:
 
     chains: Chains
     order: Int64s
-    rates: npt.NDArray[np.float64]
+    rates: Float64s
     """A table's selectivity: how many of its last probes found a match."""
-    vectors: Vectors
+    vectors: UInt64s
     """Of an AMJoin, what is missing where."""
 
     @classmethod
-    def of(cls, stream_count: int, vectors: Vectors) -> "Probing":
+    def of(cls, stream_count: int, vectors: UInt64s) -> "Probing":
         """Without tuples, and nothing measured."""
         return cls(empty_chains(stream_count), np.arange(stream_count), np.zeros(stream_count), vectors)
 

@@ -16,11 +16,11 @@ when there is no room for a new one. Number 0 and entry 0 are nobody's.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
 from skerry.kernels._prefetch import prefetch
 from skerry.kernels.hash import hash_of
+from skerry.model.arrays import Int32s, Int64s
 
 __all__ = [
     "END",
@@ -51,8 +51,6 @@ __all__ = [
     "sweep",
 ]
 
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
 
 START, END, ROW, OLDER = range(4)
 KEY, CHAINED, HEADS = range(3)

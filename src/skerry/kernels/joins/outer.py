@@ -14,7 +14,6 @@ Ali, Aref, Kamel: Multi-way Joins for Sensor-Network Databases, 2005, section 3.
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import LimitError
 from skerry.kernels._jit import kernel
@@ -33,10 +32,10 @@ from skerry.kernels.joins.chains import (
     make_room,
     seek,
 )
+from skerry.model.arrays import Int64s
 
 __all__ = ["Lists", "climb_levels", "probe_tables", "swept_occurrences", "walk_occurrences"]
 
-Int64s = npt.NDArray[np.int64]
 Lists = tuple[Int64s, Int64s]
 """For each tuple where its list begins and ends, and the rows of all lists."""
 

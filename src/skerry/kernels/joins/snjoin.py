@@ -15,7 +15,6 @@ Ali, Aref, Kamel: Multi-way Joins for Sensor-Network Databases, 2005, section 2.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import KernelError, LimitError
 from skerry.kernels._jit import kernel
@@ -46,11 +45,10 @@ from skerry.kernels.joins.occurrences import (
     roomier,
     sweep,
 )
+from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["OccurrenceTable", "Tuples", "checked"]
 
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
 
 _MOST = 2**61
 """What is counted no further; twice as many still fit into a word."""

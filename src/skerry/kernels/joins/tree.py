@@ -16,7 +16,6 @@ Pipelining in Query Execution, 1991, and Urhan and Franklin: XJoin, 2000.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import LimitError
 from skerry.kernels._jit import kernel
@@ -35,10 +34,10 @@ from skerry.kernels.joins.chains import (
     withdraw,
 )
 from skerry.kernels.joins.mjoin import lengthened
+from skerry.model.arrays import Int64s
 
 __all__ = ["Tree", "climb"]
 
-Int64s = npt.NDArray[np.int64]
 
 _FEW = 1024
 

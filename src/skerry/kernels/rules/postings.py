@@ -17,11 +17,10 @@ from skerry.kernels._jit import kernel
 from skerry.kernels._reference import inlined_kernel
 from skerry.kernels.address import address_of
 from skerry.kernels.rules.rows import NONE, slot_of, tag_of
+from skerry.model.arrays import Int8s, Int64s
 
 __all__ = ["COUNT", "HEAD", "NEXT", "Found", "ListPart", "Matches", "Postings", "link_row"]
 
-Int8s = npt.NDArray[np.int8]
-Int64s = npt.NDArray[np.int64]
 
 _FEWEST = 16
 HEAD, COUNT = range(2)

@@ -19,11 +19,10 @@ from skerry.kernels._prefetch import prefetch
 from skerry.kernels._reference import inlined_kernel
 from skerry.kernels.address import address_of
 from skerry.kernels.hash import hash_of
+from skerry.model.arrays import Int64s
 
 __all__ = ["NEW", "NONE", "OLD", "TOUCHED", "WAITING", "Inserted", "RowPart", "RowSet", "slot_of", "tag_of"]
 
-Int8s = npt.NDArray[np.int8]
-Int64s = npt.NDArray[np.int64]
 
 OLD, NEW, TOUCHED, WAITING = 1, 2, 4, 8
 """States, added up: there before the tick; there now; made to leave or decided in this tick; still to be decided."""

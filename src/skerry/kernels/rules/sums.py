@@ -1,21 +1,20 @@
 """Sums, differences and products of 64-bit integers that tell where they do not fit."""
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
+from skerry.model.arrays import Bools, Int64s
 
 __all__ = ["SIGNS", "calculate", "exact", "wraps"]
 
-Int64s = npt.NDArray[np.int64]
 
 SIGNS = ("+", "-", "*")
 _PLUS, _MINUS, _TIMES = range(3)
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
 
-def exact(sign: str, left: Int64s, right: Int64s) -> tuple[Int64s, npt.NDArray[np.bool_] | None]:
+def exact(sign: str, left: Int64s, right: Int64s) -> tuple[Int64s, Bools | None]:
     """``left sign right``, and where that has wrapped around; None: nowhere.
 
     >>> exact("*", np.array([3, 2**62]), np.array([5, 2]))[1].tolist()

@@ -18,7 +18,6 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels._reference import inlined_kernel, inner_kernel
 from skerry.kernels.address import array_at
@@ -26,6 +25,7 @@ from skerry.kernels.rules.postings import NEXT, ListPart
 from skerry.kernels.rules.rows import NONE, RowPart
 from skerry.kernels.rules.sheets import find_list, find_row
 from skerry.kernels.rules.sums import calculate, wraps
+from skerry.model.arrays import Int64s
 
 __all__ = [
     "ENDED",
@@ -42,7 +42,6 @@ __all__ = [
     "take_head",
 ]
 
-Int64s = npt.NDArray[np.int64]
 
 ENDED, PAUSED, WRONG = -1, -2, -3
 """Why a walk stops before a binding: there is none, it has taken its time, or a number does not fit into 64 bits."""

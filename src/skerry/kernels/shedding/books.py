@@ -14,6 +14,7 @@ from skerry.kernels._reference import inlined_kernel, inner_kernel
 from skerry.kernels.hash import hash_of
 from skerry.kernels.shedding.room import GHOST
 from skerry.kernels.shedding.windows import at
+from skerry.model.arrays import Bools, Float64s, Int64s
 
 __all__ = [
     "COMMON",
@@ -34,8 +35,6 @@ __all__ = [
     "tally",
 ]
 
-Int64s = npt.NDArray[np.int64]
-Float64s = npt.NDArray[np.float64]
 
 WIDTH, FROM, PAGE, PAGES, LOGGED, COMMON, LIMIT, REFUSING = range(8)
 _PAGE_COUNT = 32
@@ -72,7 +71,7 @@ class Books(NamedTuple):
     """How many were judged, by stream."""
     found: npt.NDArray[np.uint32]
     """Room for the entries of the next few tuples."""
-    sampled: npt.NDArray[np.bool_]
+    sampled: Bools
     """And for whether their keys belong to the sample."""
 
 

@@ -12,7 +12,6 @@ Kwon, Lee, Kim: Load shedding for multi-way stream joins based on arrival order 
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
 from skerry.kernels._reference import by_reference, inlined_kernel, inner_kernel
@@ -56,10 +55,10 @@ from skerry.kernels.shedding.windows import (
     next_number,
     remove,
 )
+from skerry.model.arrays import Int64s
 
 __all__ = ["BOOKS", "DONE", "LOG", "OUTPUT", "POLICY", "WINDOWS", "join", "sweep"]
 
-Int64s = npt.NDArray[np.int64]
 
 DONE, OUTPUT, WINDOWS, POLICY, BOOKS, LOG = range(6)
 """Why a call ends: there is nothing more to do, or there is no room."""

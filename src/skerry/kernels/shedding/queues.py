@@ -14,6 +14,7 @@ from skerry.kernels._prefetch import prefetch
 from skerry.kernels._reference import inlined_kernel, inner_kernel
 from skerry.kernels.shedding.room import NONE, Records, Windows, longer, moved
 from skerry.kernels.shedding.windows import at
+from skerry.model.arrays import Int64s
 
 __all__ = ["Queues", "append", "empty_queues", "first", "least", "prioritise", "settled", "take_out"]
 
@@ -35,7 +36,7 @@ class Queues(NamedTuple):
     classes: Records
     heaps: npt.NDArray[np.uint32]
     """Classes, as many places a stream as it has slots; the least stands at place 1."""
-    sizes: npt.NDArray[np.int64]
+    sizes: Int64s
     """How many classes are in the heap of each stream."""
 
 

@@ -13,6 +13,7 @@ from skerry.kernels._jit import kernel
 from skerry.kernels._reference import inlined_kernel, inner_kernel
 from skerry.kernels.hash import hash_of
 from skerry.kernels.joins.occurrences import FIRST_MOMENT
+from skerry.model.arrays import Bools, Int64s
 
 __all__ = [
     "FREE",
@@ -33,7 +34,6 @@ __all__ = [
     "stripped",
 ]
 
-Int64s = npt.NDArray[np.int64]
 Records = npt.NDArray[np.void]
 
 NONE = 0
@@ -158,7 +158,7 @@ def roomier(windows: Windows) -> Windows:
     return _with_more_slots(windows, full | soon) if full.any() else _with_room_for_entries(windows)
 
 
-def _with_more_slots(windows: Windows, full: npt.NDArray[np.bool_]) -> Windows:
+def _with_more_slots(windows: Windows, full: Bools) -> Windows:
     """Numbers stay, for they count from where the slots of the stream begin."""
     streams = windows.streams.copy()
     streams["size"] <<= np.where(full, _GROWTH_BITS, 0).astype(np.uint32)

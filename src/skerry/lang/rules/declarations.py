@@ -6,11 +6,11 @@ from typing import Any, Literal, get_args
 
 from lark import Token, Tree
 
-from skerry.deduce.program import Column, Function, Output, Predicate, Spatial, Type
-from skerry.errors import Place, RuleError
+from skerry.errors import Location, RuleError
 from skerry.lang.rules.syntax import Statement, Syntax
 from skerry.lang.rules.terms import MOST_COLUMNS, Names, Reader, microseconds, place_at, text_of, tokens, whole
 from skerry.model.term import Constant, Value
+from skerry.plan.program import Column, Function, Output, Predicate, Spatial, Type
 
 __all__ = ["Declarations"]
 
@@ -58,8 +58,8 @@ class Declarations:
             if tree.data == "column":
                 columns.append(_column(tree, [column.name for column in columns]))
         if len(columns) > MOST_COLUMNS:
-            raise RuleError("E002", f"{name!r} has more than {MOST_COLUMNS} columns", "", None, statement.place)
-        predicate = Predicate(name, tuple(columns), base, place=statement.place)
+            raise RuleError("E002", f"{name!r} has more than {MOST_COLUMNS} columns", "", None, statement.location)
+        predicate = Predicate(name, tuple(columns), base, location=statement.location)
         for tree in branches:
             if tree.data != "column":
                 predicate = _with_option(predicate, tree)
@@ -69,10 +69,10 @@ class Declarations:
         name = self._new(tokens(statement.tree.children)[1])
         value = statement.tree.children[2]
         assert isinstance(value, Tree)
-        term = Reader(self.names, statement.place).term(value)
+        term = Reader(self.names, statement.location).term(value)
         if not isinstance(term, Constant):
             fix = "write a number, a text, TRUE, FALSE or a list of these"
-            raise RuleError("E001", f"const {name!r} is not a constant", fix, None, statement.place)
+            raise RuleError("E001", f"const {name!r} is not a constant", fix, None, statement.location)
         self.constants[name] = term.value
 
     def _functor(self, statement: Statement) -> None:
@@ -87,7 +87,7 @@ class Declarations:
             fix = 'write "module:name"'
             raise RuleError("E001", f"built-in {str(name)!r} has no Python name", fix, None, place_at(path))
         parameters = tuple(map(_type, types))
-        self.functions[self._new(name)] = Function(str(name), parameters, result, told, statement.place)
+        self.functions[self._new(name)] = Function(str(name), parameters, result, told, statement.location)
 
     def _spatial(self, statement: Statement) -> None:
         _, left, right, hops = tokens(statement.tree.children)
@@ -103,7 +103,7 @@ class Declarations:
             raise RuleError("E001", f"unknown mode {str(mode)!r}", f"known: {', '.join(_MODES)}", None, place_at(mode))
         to = text_of(options["to"]) if "to" in options else None
         name = tokens(statement.tree.children)[1]
-        self.outputs.append(Output(str(name), _MODES[mode], to, statement.place))
+        self.outputs.append(Output(str(name), _MODES[mode], to, statement.location))
 
     def _new(self, name: Token) -> str:
         if name in ("_", "TRUE", "FALSE", "true", "false"):
@@ -169,14 +169,16 @@ def _silent(word: Token) -> bool:
 
 def _with_time(predicate: Predicate) -> Predicate:
     """A window of time goes by the declared column, or by the only one of the type time."""
-    place: Place | None = predicate.place
-    times = [place for place, column in enumerate(predicate.columns) if column.type is Type.TIME]
+    location: Location | None = predicate.location
+    times = [location for location, column in enumerate(predicate.columns) if column.type is Type.TIME]
     if predicate.time is None and len(times) == 1:
         predicate = replace(predicate, time=times[0])
     if predicate.time is None and predicate.window_us is not None:
-        raise RuleError("E110", f"{predicate.name!r} has a window and no time", "say which column: time t", None, place)
+        raise RuleError(
+            "E110", f"{predicate.name!r} has a window and no time", "say which column: time t", None, location
+        )
     if predicate.time is not None and predicate.time not in times:
         column = predicate.columns[predicate.time]
         fix = f"declare {column.name}: time"
-        raise RuleError("E110", f"time column {column.name!r} is of type {column.type}", fix, None, place)
+        raise RuleError("E110", f"time column {column.name!r} is of type {column.type}", fix, None, location)
     return predicate

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 from typing import cast
 
 from skerry.deduce.evaluate import Evaluator, is_pattern
-from skerry.deduce.program import Atom, Checked, Column, Type, fresh
 from skerry.deduce.values import Row, coerced
 from skerry.errors import InputError, RuleError
 from skerry.lang.rules.reading import read
 from skerry.model.term import Constant, Term, Terms, Value, Variable, variables
+from skerry.plan.program import Atom, Checked, Column, Type, fresh
 
 __all__ = ["read_question"]
 

@@ -1,11 +1,11 @@
 """Text into a program: declarations first, wherever they stand, then the rules."""
 
 from skerry.deduce.order import variables_of
-from skerry.deduce.program import Atom, Program, Rule
 from skerry.errors import RuleError
 from skerry.lang.rules.declarations import Declarations
 from skerry.lang.rules.syntax import Statement, statements
 from skerry.lang.rules.terms import Names, Reader
+from skerry.plan.program import Atom, Program, Rule
 
 __all__ = ["read"]
 
@@ -41,13 +41,15 @@ def read(text: str) -> Program:
 
 
 def _rule(statement: Statement, number: int, names: Names) -> Rule:
-    reader = Reader(names, statement.place, number)
+    reader = Reader(names, statement.location, number)
     head, *rest = (child for child in statement.tree.children if not isinstance(child, str))
     asked = [child for body in rest for child in body.children if not isinstance(child, str)]
     body = tuple(subgoal for tree in asked for subgoal in reader.subgoals(tree))
     if len(body) > _MOST_SUBGOALS:
-        raise RuleError("E002", f"a rule may have {_MOST_SUBGOALS} subgoals", "cut it in two", number, statement.place)
-    rule = Rule(reader.head(head), body, number, statement.text, statement.place)
+        raise RuleError(
+            "E002", f"a rule may have {_MOST_SUBGOALS} subgoals", "cut it in two", number, statement.location
+        )
+    rule = Rule(reader.head(head), body, number, statement.text, statement.location)
     _refuse_bare_variables(rule)
     return rule
 
@@ -59,4 +61,4 @@ def _refuse_bare_variables(rule: Rule) -> None:
         if isinstance(subgoal, Atom) and not subgoal.arguments and subgoal.predicate in named:
             name = subgoal.predicate
             message, fix = f"variable {name!r} is no subgoal", f"compare it: {name} = TRUE"
-            raise RuleError("E001", message, fix, rule.number, subgoal.place)
+            raise RuleError("E001", message, fix, rule.number, subgoal.location)

@@ -9,15 +9,15 @@ from pyarrow import types as kinds
 from skerry.catalog import Source
 from skerry.deduce.checks import check, check_streams
 from skerry.deduce.engine import arrow_type
-from skerry.deduce.program import Atom, Checked, Column, Output, Predicate, Program, Rule, Type
-from skerry.deduce.stream import Facts
 from skerry.errors import InputError, RuleError
+from skerry.model.expression import Expression
 from skerry.model.term import Variable
 from skerry.model.time import seconds
 from skerry.model.types import TIMESTAMP, sql_name
-from skerry.operators.derive import Expression
-from skerry.plan.deduction import Deduce
+from skerry.plan.deduce import Deduce
+from skerry.plan.facts import Facts
 from skerry.plan.nodes import Node, Project, Scan
+from skerry.plan.program import Atom, Checked, Column, Output, Predicate, Program, Rule, Type
 
 __all__ = ["deduce_node"]
 
@@ -109,14 +109,14 @@ def _bound(predicate: Predicate, source: Source) -> _Bound:
     """A base predicate with the types of its stream's columns, by name; undeclared ones go by place."""
     if predicate.window_rows is not None:
         told = f"{predicate.name!r} counts rows; over streams a window is a time: window 60 s"
-        raise RuleError("E303", told, place=predicate.place)
+        raise RuleError("E303", told, location=predicate.location)
     if not predicate.declared:
         return _Bound(_by_place(predicate, source), source)
     known = source.schema.names
     for column in predicate.columns:
         if column.name not in known:
             told = f"{predicate.name!r} declares {column.name!r}, and stream {source.name!r} has {', '.join(known)}"
-            raise RuleError("E110", told, place=predicate.place)
+            raise RuleError("E110", told, location=predicate.location)
     columns = tuple(_fitted(predicate, column, source) for column in predicate.columns)
     found = _Bound(replace(predicate, columns=columns), source)
     _check_time(found)
@@ -138,7 +138,7 @@ def _fitted(predicate: Predicate, column: Column, source: Source) -> Column:
     fits, wanted = _FITTING[column.type]
     if not fits(given):
         told = f"{predicate.name}.{column.name} is declared {column.type}, which needs {wanted}; the stream has"
-        raise RuleError("E110", f"{told} {sql_name(given)}", place=predicate.place)
+        raise RuleError("E110", f"{told} {sql_name(given)}", location=predicate.location)
     return column
 
 
@@ -160,7 +160,7 @@ def _check_time(bound: _Bound) -> None:
         told = (
             f"{bound.predicate.name!r} goes by {time!r}, but the watermark of {source.name!r} by {source.event_time!r}"
         )
-        raise RuleError("E303", told, place=bound.predicate.place)
+        raise RuleError("E303", told, location=bound.predicate.location)
 
 
 def _output(checked: Checked, name: str | None) -> Output:

@@ -9,9 +9,9 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 from lark.lexer import PatternStr
 
-from skerry.errors import Place, RuleError
+from skerry.errors import Location, RuleError
 
-__all__ = ["Statement", "place_of", "statements"]
+__all__ = ["Statement", "location_of", "statements"]
 
 Syntax = Tree[Token]
 
@@ -28,7 +28,7 @@ class Statement:
 
     tree: Syntax
     text: str
-    place: Place
+    location: Location
 
     @property
     def kind(self) -> str:
@@ -51,16 +51,16 @@ def statements(text: str) -> Iterator[Statement]:
     for tree, end in zip(children[::2], children[1::2], strict=True):
         assert isinstance(tree, Tree)
         first = _first(tree)
-        place = Place(first.line or 1, first.column or 1)
-        _look_into(tree, place)
+        location = Location(first.line or 1, first.column or 1)
+        _look_into(tree, location)
         assert isinstance(end, Token)
-        yield Statement(tree, text[first.start_pos : end.end_pos], place)
+        yield Statement(tree, text[first.start_pos : end.end_pos], location)
 
 
-def place_of(tree: Syntax, default: Place) -> Place:
+def location_of(tree: Syntax, default: Location) -> Location:
     """Where a tree begins: at its first token, if it holds one."""
     first = next(_tokens(tree), None)
-    return Place(first.line or 1, first.column or 1) if first else default
+    return Location(first.line or 1, first.column or 1) if first else default
 
 
 @cache
@@ -83,18 +83,20 @@ def _tokens(tree: Syntax) -> Iterator[Token]:
             waiting.extend(reversed(part.children))
 
 
-def _look_into(tree: Syntax, place: Place) -> None:
+def _look_into(tree: Syntax, location: Location) -> None:
     """Refuse names that fill the screen, and what is nested so deeply that no walk through it would come back."""
     waiting = [(tree, 0)]
     while waiting:
         part, depth = waiting.pop()
         if depth > _DEEPEST:
-            raise RuleError("E002", f"terms may be {_DEEPEST} deep, this one is deeper", "cut it in two", None, place)
+            raise RuleError(
+                "E002", f"terms may be {_DEEPEST} deep, this one is deeper", "cut it in two", None, location
+            )
         for child in part.children:
             if isinstance(child, Tree):
                 waiting.append((child, depth + 1))
             elif child.type == "NAME" and len(child) > _LONGEST_NAME:
-                raise RuleError("E002", f"a name may have {_LONGEST_NAME} characters", "shorten it", None, place)
+                raise RuleError("E002", f"a name may have {_LONGEST_NAME} characters", "shorten it", None, location)
 
 
 def _told(error: UnexpectedInput) -> RuleError:
@@ -102,13 +104,13 @@ def _told(error: UnexpectedInput) -> RuleError:
         case UnexpectedToken() if error.token.type == "$END":
             return RuleError("E001", "the text ends inside a statement", "end each statement with a full stop")
         case UnexpectedToken():
-            place = Place(error.line, error.column)
+            location = Location(error.line, error.column)
             return RuleError(
-                "E001", f"{_shown(error.token)} cannot stand here", _choice(error.accepts or ()), None, place
+                "E001", f"{_shown(error.token)} cannot stand here", _choice(error.accepts or ()), None, location
             )
         case UnexpectedCharacters():
-            place = Place(error.line, error.column)
-            return RuleError("E001", *_strange(error.char, error.allowed or ()), None, place)
+            location = Location(error.line, error.column)
+            return RuleError("E001", *_strange(error.char, error.allowed or ()), None, location)
         case UnexpectedEOF():
             return RuleError("E001", "the text ends inside a statement", "end each statement with a full stop")
     return RuleError("E001", "the program cannot be read")

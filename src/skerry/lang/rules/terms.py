@@ -7,10 +7,10 @@ from itertools import pairwise
 
 from lark import Token, Tree
 
-from skerry.deduce.program import AGGREGATES, Aggregate, Atom, Builtin, Comparison, Function, Subgoal
-from skerry.errors import Place, RuleError
-from skerry.lang.rules.syntax import Syntax, place_of
+from skerry.errors import Location, RuleError
+from skerry.lang.rules.syntax import Syntax, location_of
 from skerry.model.term import Arithmetic, Call, Compound, Constant, Duration, Term, Terms, Value, Variable
+from skerry.plan.program import AGGREGATES, Aggregate, Atom, Builtin, Comparison, Function, Subgoal
 
 __all__ = ["MOST_COLUMNS", "UNITS", "Names", "Reader", "microseconds", "place_at", "text_of", "tokens", "whole"]
 
@@ -48,19 +48,19 @@ def whole(token: Token, what: str) -> int:
     return value
 
 
-def place_at(token: Token) -> Place:
+def place_at(token: Token) -> Location:
     """Where a token begins."""
-    return Place(token.line or 1, token.column or 1)
+    return Location(token.line or 1, token.column or 1)
 
 
 def microseconds(number: Token, unit: Token) -> int:
     """A length of time in words: ``5 s``."""
-    place = place_at(number)
+    location = place_at(number)
     if unit not in UNITS:
-        raise RuleError("E001", f"unknown unit of time {str(unit)!r}", f"known: {', '.join(UNITS)}", None, place)
-    span = _number(number, place) * UNITS[unit]
+        raise RuleError("E001", f"unknown unit of time {str(unit)!r}", f"known: {', '.join(UNITS)}", None, location)
+    span = _number(number, location) * UNITS[unit]
     if not span < _GREATEST:
-        raise RuleError("E001", f"{number} {unit} is beyond 64 bits of microseconds", "", None, place)
+        raise RuleError("E001", f"{number} {unit} is beyond 64 bits of microseconds", "", None, location)
     return round(span)
 
 
@@ -69,14 +69,14 @@ class Reader:
     """Reads the terms of one rule, or of a declaration if there is no rule number."""
 
     names: Names
-    place: Place
+    location: Location
     rule: int | None = None
 
     def term(self, tree: Syntax) -> Term:
         """A term; lists and function symbols without variables are one constant."""
         match tree.data:
             case "number":
-                return self._constant(_number(_token(tree), self.place))
+                return self._constant(_number(_token(tree), self.location))
             case "duration":
                 return Duration(microseconds(_token(tree), _token(tree, 1)))
             case "string":
@@ -97,12 +97,12 @@ class Reader:
         """What a rule derives."""
         self._width(tree)
         if tree.data == "name":
-            return Atom(str(tree.children[0]), (), place=place_of(tree, self.place))
+            return Atom(str(tree.children[0]), (), location=location_of(tree, self.location))
         name = str(tree.children[0])
         if name in self.names.functions:
             raise self.refused("E003", f"{name!r} is a built-in and cannot be derived", "rename one of them", tree)
         arguments = tuple(map(self._head_argument, _branches(tree)))
-        return Atom(name, arguments, place=place_of(tree, self.place))
+        return Atom(name, arguments, location=location_of(tree, self.location))
 
     def subgoals(self, tree: Syntax) -> Iterator[Subgoal]:
         """What a part of a body asks; ``a < b < c`` asks two things."""
@@ -116,27 +116,27 @@ class Reader:
 
     def refused(self, code: str, message: str, fix: str, tree: Syntax) -> RuleError:
         """An error at a tree."""
-        return RuleError(code, message, fix, self.rule, place_of(tree, self.place))
+        return RuleError(code, message, fix, self.rule, location_of(tree, self.location))
 
     def _comparisons(self, tree: Syntax) -> Iterator[Comparison]:
         sides = [self.term(child) for child in _branches(tree) if child.data != "comparator"]
         operators = [str(child.children[0]) for child in _branches(tree) if child.data == "comparator"]
         for operator, (left, right) in zip(operators, pairwise(sides), strict=True):
-            yield Comparison(operator, left, right, place_of(tree, self.place))
+            yield Comparison(operator, left, right, location_of(tree, self.location))
 
     def _asked(self, tree: Syntax | Token, *, negated: bool) -> Subgoal:
         assert isinstance(tree, Tree)
         if tree.data not in ("name", "application") or str(tree.children[0]) in _TRUTH:
             raise self.refused("E001", "a value is no subgoal", "compare it, or ask a predicate", tree)
         self._width(tree)
-        name, place = str(tree.children[0]), place_of(tree, self.place)
+        name, location = str(tree.children[0]), location_of(tree, self.location)
         function = self.names.functions.get(name)
         if function is None:
-            return Atom(name, tuple(map(self.term, _branches(tree))), negated, place)
+            return Atom(name, tuple(map(self.term, _branches(tree))), negated, location)
         if function.result is not None:
             raise self.refused("E003", f"built-in function {name!r} gives a value", "compare it with another", tree)
         self._count(name, len(function.parameters), tree)
-        return Builtin(name, tuple(map(self.term, _branches(tree))), negated, place)
+        return Builtin(name, tuple(map(self.term, _branches(tree))), negated, location)
 
     def _head_argument(self, tree: Syntax) -> Term | Aggregate:
         if tree.data != "aggregate":
@@ -157,12 +157,12 @@ class Reader:
 
     def _constant(self, value: int | float) -> Constant:
         if isinstance(value, int) and not _LEAST <= value <= _GREATEST:
-            raise RuleError("E001", "a whole number is beyond 64 bits", "write a float: 1e20", self.rule, self.place)
+            raise RuleError("E001", "a whole number is beyond 64 bits", "write a float: 1e20", self.rule, self.location)
         return Constant(value)
 
     def _negative(self, tree: Syntax) -> Term:
         if tree.data == "number":
-            return self._constant(-_number(_token(tree), self.place))
+            return self._constant(-_number(_token(tree), self.location))
         return Arithmetic("-", Constant(0), self.term(tree))
 
     def _list(self, tree: Syntax) -> Term:
@@ -205,12 +205,12 @@ def _folded(term: Terms) -> Term:
     return Constant(tuple(values) if term.name is None else Compound(term.name, tuple(values)))
 
 
-def _number(token: Token, place: Place) -> int | float:
+def _number(token: Token, location: Location) -> int | float:
     if token.isdecimal():
         return int(token.lstrip("0")[:_MOST_DIGITS] or "0")
     value = float(token)
     if value == float("inf"):
-        raise RuleError("E001", f"{token} is too large for a float", "", None, place)
+        raise RuleError("E001", f"{token} is too large for a float", "", None, location)
     return value
 
 

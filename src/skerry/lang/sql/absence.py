@@ -8,12 +8,12 @@ from sqlglot import exp
 from skerry.errors import SqlError
 from skerry.lang.sql.joins import JoinBinder, conjuncts, from_of
 from skerry.lang.sql.readable import Streams
-from skerry.lang.sql.reading import place_of
+from skerry.lang.sql.reading import location_of
 from skerry.lang.sql.streams import From
+from skerry.model.expression import Expression
 from skerry.model.time import Micros
-from skerry.operators.derive import Expression
-from skerry.operators.joins.side import Side
 from skerry.plan.nodes import Absence, Node, Project
+from skerry.plan.side import Side
 
 __all__ = ["absence_node", "told_apart"]
 
@@ -27,7 +27,7 @@ def told_apart(predicate: exp.Expr | None) -> tuple[exp.Expr | None, exp.Expr | 
     absent = [part for part in parts if _is_absence(part)]
     if len(absent) > 1:
         told = "a view has one NOT EXISTS; put the other into a view that this one reads"
-        raise SqlError(told, place_of(_subquery(absent[1])))
+        raise SqlError(told, location_of(_subquery(absent[1])))
     if not absent:
         return predicate, None
     others = [part.copy() for part in parts if part is not absent[0]]
@@ -41,7 +41,7 @@ def absence_node(absent: exp.Expr, present: From, rows: Project, streams: Stream
         told = (
             "NOT EXISTS goes with a stream that has a time, or SLIDING over one: how long a reading waits for a partner"
         )
-        raise SqlError(told, place_of(tree))
+        raise SqlError(told, location_of(tree))
     present = present if present.span_us is not None else replace(present, span_us=Micros(0))
     pair = exp.Select(joins=[exp.Join(this=from_of(tree), on=tree.args["where"].this)])
     keys, partners, side = JoinBinder(pair, streams, present=present).partners()
@@ -61,7 +61,7 @@ def _subquery(absent: exp.Expr) -> exp.Select:
     tree = absent.this.unnest().this.unnest()
     known = ("expressions", "kind", "from_", "from", "where")
     if not isinstance(tree, exp.Select) or any(part and name not in known for name, part in tree.args.items()):
-        raise SqlError(f"what is not to exist is a reading of one stream: {_FORM}", place_of(tree))
+        raise SqlError(f"what is not to exist is a reading of one stream: {_FORM}", location_of(tree))
     if not tree.args.get("where"):
-        raise SqlError(f"NOT EXISTS says what must be equal: {_FORM}", place_of(tree))
+        raise SqlError(f"NOT EXISTS says what must be equal: {_FORM}", location_of(tree))
     return tree

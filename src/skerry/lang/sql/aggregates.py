@@ -7,14 +7,13 @@ from sqlglot import exp
 
 from skerry.errors import SqlError, UnknownColumn
 from skerry.lang.sql.declare import identifier
-from skerry.lang.sql.reading import place_of
+from skerry.lang.sql.reading import location_of
 from skerry.lang.sql.scalar import Scope, scalar
+from skerry.model.expression import Expression
 from skerry.model.types import SQL_TYPES, sql_name
-from skerry.model.window import Window
-from skerry.operators.aggregate import WINDOW_END, WINDOW_START
-from skerry.operators.derive import Expression
-from skerry.operators.folds import FUNCTIONS, Fold
-from skerry.operators.partial import PANE
+from skerry.model.window import WINDOW_END, WINDOW_START, Window
+from skerry.operators.partial import SLICE
+from skerry.plan.fold import FUNCTIONS, Fold
 from skerry.plan.nodes import Aggregate, Node, Project
 
 __all__ = ["AggregateBinder"]
@@ -96,35 +95,37 @@ class AggregateBinder:
     def _collect_keys(self) -> None:
         group = self._tree.args.get("group")
         if group and any(group.args.get(kind) for kind in ("cube", "rollup", "grouping_sets", "all", "totals")):
-            raise SqlError("GROUP BY takes a list of expressions", place_of(group))
+            raise SqlError("GROUP BY takes a list of expressions", location_of(group))
         for part in group.expressions if group else []:
             if isinstance(part, exp.Cube | exp.Rollup | exp.GroupingSets):
-                raise SqlError("GROUP BY takes a list of expressions", place_of(part))
+                raise SqlError("GROUP BY takes a list of expressions", location_of(part))
             tree = self._meant(part)
             if isinstance(tree, exp.Column) and identifier(tree) in (WINDOW_START, WINDOW_END):
                 continue
             if tree.find(exp.AggFunc):
-                raise SqlError("GROUP BY cannot hold an aggregate", place_of(part))
+                raise SqlError("GROUP BY cannot hold an aggregate", location_of(part))
             self._keys.setdefault(self._key_name(tree), tree)
 
     def _key_name(self, tree: exp.Expr) -> str:
         """The column's own name where it cannot be taken for one of ours."""
         name = self._scope.find(tree) if isinstance(tree, exp.Column) and not tree.find(exp.Star) else ""
-        own = re.fullmatch("[a-z][a-z0-9_]*", name) and name not in (PANE, WINDOW_START, WINDOW_END)
+        own = re.fullmatch("[a-z][a-z0-9_]*", name) and name not in (SLICE, WINDOW_START, WINDOW_END)
         return name if own else f"_key{len(self._keys)}"
 
     def _check_keys(self, bound: dict[str, Expression]) -> None:
         for name, tree in self._keys.items():
             type_ = bound[name].type
             if type_ not in _COMPARABLE and not pa.types.is_date32(type_) and not pa.types.is_decimal128(type_):
-                raise SqlError(f"GROUP BY cannot compare {sql_name(type_)}; cast it", place_of(tree))
+                raise SqlError(f"GROUP BY cannot compare {sql_name(type_)}; cast it", location_of(tree))
 
     def _meant(self, part: exp.Expr) -> exp.Expr:
         """What a part of GROUP BY stands for: a place in the SELECT list, one of its aliases, or itself."""
         if isinstance(part, exp.Literal) and not part.is_string:
             place = int(part.name) if part.name.isdigit() else 0
             if not 1 <= place <= len(self._tree.selects):
-                raise SqlError(f"GROUP BY {part.name} is outside the {len(self._tree.selects)} columns", place_of(part))
+                raise SqlError(
+                    f"GROUP BY {part.name} is outside the {len(self._tree.selects)} columns", location_of(part)
+                )
             return self._tree.selects[place - 1].unalias()
         if isinstance(part, exp.Column) and not part.table and not self._scope.has(part):
             for chosen in self._tree.selects:
@@ -136,7 +137,7 @@ class AggregateBinder:
         for node in part.find_all(exp.AggFunc):
             whole = node.parent if isinstance(node.parent, exp.Filter) else node
             if node.find_ancestor(exp.AggFunc):
-                raise SqlError("an aggregate cannot hold another", place_of(node))
+                raise SqlError("an aggregate cannot hold another", location_of(node))
             if self._name_of(whole):
                 continue
             function, argument = self._call(node, whole)
@@ -155,17 +156,17 @@ class AggregateBinder:
         function = _FUNCTIONS.get(type(node))
         if function is None:
             known = ", ".join(name.upper() for name in FUNCTIONS if name != "count_distinct")
-            raise SqlError(f"the aggregate {node.sql_name()} is not available; known are {known}", place_of(whole))
+            raise SqlError(f"the aggregate {node.sql_name()} is not available; known are {known}", location_of(whole))
         if node.args.get("expressions"):
-            raise SqlError(f"{node.sql_name()} has one argument", place_of(whole))
+            raise SqlError(f"{node.sql_name()} has one argument", location_of(whole))
         argument: exp.Expr | None = node.this
         if isinstance(argument, exp.Distinct):
             if function != "count" or len(argument.expressions) != 1:
-                raise SqlError("DISTINCT is available in COUNT(DISTINCT column) alone", place_of(whole))
+                raise SqlError("DISTINCT is available in COUNT(DISTINCT column) alone", location_of(whole))
             function, argument = "count_distinct", argument.expressions[0]
         if isinstance(argument, exp.Star) or argument is None:
             if function != "count":
-                raise SqlError(f"{node.sql_name()} needs a column", place_of(whole))
+                raise SqlError(f"{node.sql_name()} needs a column", location_of(whole))
             argument = None
         if isinstance(whole, exp.Filter):
             kept = argument if argument is not None else exp.Literal.number(1)
@@ -178,11 +179,11 @@ class AggregateBinder:
         if function in _NUMERIC and not (
             pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)
         ):
-            raise SqlError(f"{function.upper()} needs a number, got {sql_name(type_)}", place_of(tree))
+            raise SqlError(f"{function.upper()} needs a number, got {sql_name(type_)}", location_of(tree))
         if type_ is not None and pa.types.is_decimal(type_):
-            raise SqlError(f"{function.upper()} of a DECIMAL is not available; cast it to DOUBLE", place_of(tree))
+            raise SqlError(f"{function.upper()} of a DECIMAL is not available; cast it to DOUBLE", location_of(tree))
         if type_ is not None and function != "count" and type_ not in _COMPARABLE:
-            raise SqlError(f"{function.upper()} of {sql_name(type_)} is not available; cast it", place_of(tree))
+            raise SqlError(f"{function.upper()} of {sql_name(type_)} is not available; cast it", location_of(tree))
         return Fold(function, argument, type_, name)
 
 
@@ -204,4 +205,4 @@ class _GroupScope(Scope):
         except UnknownColumn:
             self._below.find(column)
             told = f"column {column.name!r} must stand in GROUP BY or inside an aggregate"
-            raise SqlError(told, place_of(column)) from None
+            raise SqlError(told, location_of(column)) from None

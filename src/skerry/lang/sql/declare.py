@@ -7,8 +7,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from skerry.catalog import Source
-from skerry.errors import OptionError, Place, SqlError, UnknownColumn
-from skerry.lang.sql.reading import Statement, place_of
+from skerry.errors import Location, OptionError, SqlError, UnknownColumn
+from skerry.lang.sql.reading import Statement, location_of
 from skerry.model.time import MICROS, Micros
 from skerry.model.types import SQL_TYPES, TIMESTAMP, sql_name
 
@@ -24,10 +24,10 @@ def identifier(node: exp.Expr) -> str:
     return str(named.name if named.args.get("quoted") else named.name.lower())
 
 
-def check_name(name: str, place: Place | None = None) -> str:
+def check_name(name: str, location: Location | None = None) -> str:
     """A name that can be a folder's, since answers are written under it."""
     if not re.fullmatch(r"\w[\w .-]*", name):
-        raise SqlError(f"{name!r} cannot be a name; it holds more than letters, digits, blanks and _ . -", place)
+        raise SqlError(f"{name!r} cannot be a name; it holds more than letters, digits, blanks and _ . -", location)
     return name
 
 
@@ -38,10 +38,10 @@ def declared_source(statement: Statement) -> Source:
     if not isinstance(tree.this, exp.Schema):
         raise SqlError(
             f"{tree.kind} {tree.this.name!r} needs its columns: CREATE {tree.kind} name (column TYPE, ...)",
-            place_of(tree),
+            location_of(tree),
         )
     if tree.expression:
-        raise SqlError(f"CREATE {tree.kind} takes no query; write CREATE MATERIALIZED VIEW", place_of(tree))
+        raise SqlError(f"CREATE {tree.kind} takes no query; write CREATE MATERIALIZED VIEW", location_of(tree))
     parts = [part for part in tree.this.expressions if not isinstance(part, exp.WatermarkColumnConstraint)]
     schema = pa.schema([_field(part) for part in parts])
     _check_names(schema, tree)
@@ -52,8 +52,8 @@ def declared_source(statement: Statement) -> Source:
     connector = options.pop("connector")
     is_table = tree.kind == "TABLE"
     if tree.this.this.args.get("db"):
-        raise SqlError(f"{tree.this.this.sql('risingwave')!r} has a name in two parts", place_of(tree))
-    name = check_name(identifier(tree.this.this), place_of(tree.this.this))
+        raise SqlError(f"{tree.this.this.sql('risingwave')!r} has a name in two parts", location_of(tree))
+    name = check_name(identifier(tree.this.this), location_of(tree.this.this))
     return Source(name, schema, connector, options, event_time, delay_us, is_table, statement.text)
 
 
@@ -89,7 +89,7 @@ def _value(option: exp.Property) -> str:
 def interval(node: exp.Expr) -> Micros:
     """A span of fixed length: INTERVAL '30' SECOND, INTERVAL '1 minute'."""
     if not isinstance(node, exp.Interval):
-        raise SqlError(f"expected an INTERVAL, got {node.sql('risingwave')}", place_of(node))
+        raise SqlError(f"expected an INTERVAL, got {node.sql('risingwave')}", location_of(node))
     text, unit = node.this.name if node.this else "", str(node.args.get("unit") or "").upper()
     words = text.split()
     if len(words) == 2:
@@ -99,24 +99,26 @@ def interval(node: exp.Expr) -> Micros:
         span = Micros(round(float(text) * MICROS[unit]))
     except (ValueError, KeyError, OverflowError):
         told = f"cannot read {node.sql('risingwave')}; write INTERVAL '5' SECOND, with one of {', '.join(MICROS)}"
-        raise SqlError(told, place_of(node)) from None
+        raise SqlError(told, location_of(node)) from None
     if abs(span) > _LONGEST_US:
-        raise SqlError(f"{node.sql('risingwave')} is too long", place_of(node))
+        raise SqlError(f"{node.sql('risingwave')} is too long", location_of(node))
     return span
 
 
 def _field(column: exp.Expr) -> pa.Field:
     if isinstance(column, exp.Identifier):
-        raise SqlError(f"column {column.name!r} has no type; known are {', '.join(SQL_TYPES)}", place_of(column))
+        raise SqlError(f"column {column.name!r} has no type; known are {', '.join(SQL_TYPES)}", location_of(column))
     if not isinstance(column, exp.ColumnDef) or column.args.get("constraints"):
         told = f"cannot read {column.sql('risingwave')!r}; a column is written: name TYPE"
-        raise SqlError(told, place_of(column))
+        raise SqlError(told, location_of(column))
     kind = column.args.get("kind")
     name = kind.this.value if kind is not None and isinstance(kind.this, exp.DType) else str(kind)
     type_ = SQL_TYPES.get(_SYNONYMS.get(name, name))
     if type_ is None or (kind is not None and kind.expressions and name not in ("VARCHAR", "CHAR")):
         written = kind.sql("risingwave") if kind is not None else "none"
-        raise SqlError(f"column {column.name!r} has type {written}; known are {', '.join(SQL_TYPES)}", place_of(column))
+        raise SqlError(
+            f"column {column.name!r} has type {written}; known are {', '.join(SQL_TYPES)}", location_of(column)
+        )
     return pa.field(identifier(column.this), type_)
 
 
@@ -124,9 +126,9 @@ def _check_names(schema: pa.Schema, tree: exp.Expr) -> None:
     folded = [name.lower() for name in schema.names]
     twice = [name for name in schema.names if folded.count(name.lower()) > 1]
     if twice:
-        raise SqlError(f"column {twice[0]!r} is declared twice", place_of(tree))
+        raise SqlError(f"column {twice[0]!r} is declared twice", location_of(tree))
     if not schema.names:
-        raise SqlError("no column is declared", place_of(tree))
+        raise SqlError("no column is declared", location_of(tree))
 
 
 def _watermark(declaration: exp.Schema, schema: pa.Schema) -> tuple[str | None, Micros | None]:
@@ -135,16 +137,16 @@ def _watermark(declaration: exp.Schema, schema: pa.Schema) -> tuple[str | None, 
     if not found:
         return None, None
     if len(found) > 1:
-        raise SqlError("a source has one watermark", place_of(found[1]))
+        raise SqlError("a source has one watermark", location_of(found[1]))
     mark = found[0]
     if not isinstance(mark.this, exp.Column):
-        raise SqlError("a watermark is written WATERMARK FOR ts AS ts - INTERVAL '5' SECOND", place_of(mark))
+        raise SqlError("a watermark is written WATERMARK FOR ts AS ts - INTERVAL '5' SECOND", location_of(mark))
     name = identifier(mark.this)
     if name not in schema.names:
-        raise UnknownColumn(name, declaration.this.name, schema.names, place_of(mark))
+        raise UnknownColumn(name, declaration.this.name, schema.names, location_of(mark))
     if schema.field(name).type != TIMESTAMP:
         raise SqlError(
-            f"a watermark needs a TIMESTAMP; {name!r} is {sql_name(schema.field(name).type)}", place_of(mark)
+            f"a watermark needs a TIMESTAMP; {name!r} is {sql_name(schema.field(name).type)}", location_of(mark)
         )
     return name, _delay(mark, name)
 
@@ -161,7 +163,7 @@ def _delay(mark: exp.WatermarkColumnConstraint, name: str) -> Micros:
         delay = interval(expression.expression)
         if delay >= 0:
             return delay
-    raise SqlError(f"a watermark is written WATERMARK FOR {name} AS {name} - INTERVAL '5' SECOND", place_of(mark))
+    raise SqlError(f"a watermark is written WATERMARK FOR {name} AS {name} - INTERVAL '5' SECOND", location_of(mark))
 
 
 def check_options(options: Mapping[str, str], known: Mapping[str, tuple[str, ...]], owner: str) -> None:

@@ -9,11 +9,11 @@ from skerry.errors import SqlError, UnknownStream
 from skerry.lang.sql.declare import identifier, interval
 from skerry.lang.sql.joins import common_type
 from skerry.lang.sql.readable import Streams
-from skerry.lang.sql.reading import place_of
+from skerry.lang.sql.reading import location_of
 from skerry.lang.sql.scalar import Scope, scalar
 from skerry.lang.sql.streams import call_name, stream
+from skerry.model.expression import Expression
 from skerry.model.types import sql_name
-from skerry.operators.derive import Expression
 from skerry.plan.nodes import Gather, Node, Project, Scan
 
 __all__ = ["gather_node", "is_gather"]
@@ -32,15 +32,15 @@ def gather_node(table: exp.Expr, streams: Streams, *, early: bool, limit: int) -
     """Bind a call of GATHER; give its node, and the names that may be used above it."""
     call = table.this
     if not call.expressions or any(isinstance(part, exp.Kwarg) for part in call.expressions[:1]):
-        raise SqlError(f"GATHER begins with a stream: {_FORM}", place_of(call))
+        raise SqlError(f"GATHER begins with a stream: {_FORM}", location_of(call))
     given = _arguments(call)
     sources = _sources(call.expressions[0], streams)
     family = isinstance(call.expressions[0], exp.Literal)
     if "across" not in given and not family:
-        raise SqlError(f"GATHER needs across => the column that tells sensors apart: {_FORM}", place_of(call))
+        raise SqlError(f"GATHER needs across => the column that tells sensors apart: {_FORM}", location_of(call))
     for name in ("key", "within"):
         if name not in given:
-            raise SqlError(f"GATHER needs {name} => ...: {_FORM}", place_of(call))
+            raise SqlError(f"GATHER needs {name} => ...: {_FORM}", location_of(call))
     node = Gather(
         _relations(sources, given["key"], given.get("across")),
         "key",
@@ -53,7 +53,7 @@ def gather_node(table: exp.Expr, streams: Streams, *, early: bool, limit: int) -
         limit,
     )
     if node.span_us < 0:
-        raise SqlError("GATHER cannot look into the future: within is negative", place_of(call))
+        raise SqlError("GATHER cannot look into the future: within is negative", location_of(call))
     alias = table.args.get("alias")
     return node, Scope(identifier(alias.this) if alias else "gather", node.schema)
 
@@ -64,9 +64,9 @@ def _arguments(call: exp.Func) -> dict[str, exp.Expr]:
         name = part.name.lower() if isinstance(part, exp.Kwarg) else ""
         if name not in _KNOWN:
             told = f"GATHER does not know {part.sql('risingwave')!r}; known are {', '.join(_KNOWN)}"
-            raise SqlError(told, place_of(part) or place_of(call))
+            raise SqlError(told, location_of(part) or location_of(call))
         if name in found:
-            raise SqlError(f"GATHER: {name} is given twice", place_of(part) or place_of(call))
+            raise SqlError(f"GATHER: {name} is given twice", location_of(part) or location_of(call))
         found[name] = part.expression
     return found
 
@@ -77,7 +77,7 @@ def _sources(named: exp.Expr, streams: Streams) -> list[Source]:
         return [stream(named, streams)]
     found = streams.family(named.name)
     if not found:
-        raise UnknownStream(named.name, streams.known, place_of(named))
+        raise UnknownStream(named.name, streams.known, location_of(named))
     return found
 
 
@@ -86,7 +86,9 @@ def _relations(sources: Sequence[Source], key: exp.Expr, across: exp.Expr | None
     found = []
     for source in sources:
         if source.event_time is None:
-            raise SqlError(f"stream {source.name!r} needs a time to be gathered: declare WATERMARK FOR", place_of(key))
+            raise SqlError(
+                f"stream {source.name!r} needs a time to be gathered: declare WATERMARK FOR", location_of(key)
+            )
         scope = Scope(source.name, source.schema)
         named = across if across is not None else exp.Literal.string(source.name)
         moment = Expression.of(source.event_time, source.schema.field(source.event_time).type)
@@ -97,7 +99,7 @@ def _relations(sources: Sequence[Source], key: exp.Expr, across: exp.Expr | None
         columns = []
         for name, tree, expression, type_ in zip(("key", "sensor"), trees, bound, wanted, strict=True):
             if type_ is None:
-                raise SqlError(f"the streams of GATHER differ in the type of their {name}", place_of(tree))
+                raise SqlError(f"the streams of GATHER differ in the type of their {name}", location_of(tree))
             if expression.type != type_:
                 expression = scalar(exp.cast(tree.copy(), sql_name(type_), dialect="duckdb"), scope)
             columns.append((name, expression))
@@ -113,7 +115,7 @@ def _number(written: exp.Expr | None) -> int:
         or not written.name.isdigit()
         or not 1 <= int(written.name) <= _MOST_SENSORS
     ):
-        raise SqlError(f"min_arity is a number from 1, got {written.sql('risingwave')}", place_of(written))
+        raise SqlError(f"min_arity is a number from 1, got {written.sql('risingwave')}", location_of(written))
     return int(written.name)
 
 
@@ -121,5 +123,5 @@ def _truth(written: exp.Expr | None) -> bool:
     if written is None:
         return False
     if not isinstance(written, exp.Boolean):
-        raise SqlError(f"flatten is TRUE or FALSE, got {written.sql('risingwave')}", place_of(written))
+        raise SqlError(f"flatten is TRUE or FALSE, got {written.sql('risingwave')}", location_of(written))
     return bool(written.this)

@@ -6,7 +6,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from skerry.errors import SqlError, UnknownColumn
-from skerry.lang.sql.reading import place_of
+from skerry.lang.sql.reading import location_of
 from skerry.lang.sql.scalar import Scope
 from skerry.lang.sql.streams import From
 
@@ -35,7 +35,7 @@ class JoinScope(Scope):
         """A column may be written behind the name of any of the relations."""
         names = [read.name for read in self._reads]
         if column.table and column.table.lower() not in [name.lower() for name in names]:
-            raise SqlError(f"unknown table {column.table!r}; the query reads {', '.join(names)}", place_of(column))
+            raise SqlError(f"unknown table {column.table!r}; the query reads {', '.join(names)}", location_of(column))
 
     def find(self, column: exp.Column) -> str:
         """The column behind the prefix of its relation."""
@@ -51,10 +51,10 @@ class JoinScope(Scope):
             return next(p for p, read in enumerate(self._reads) if read.name.lower() == column.table.lower())
         places = [place for place, read in enumerate(self._reads) if read.scope.has(_bare(column))]
         if not places:
-            raise UnknownColumn(column.name, self.name, self._spelled(), place_of(column))
+            raise UnknownColumn(column.name, self.name, self._spelled(), location_of(column))
         if len(places) > 1 and column.name.lower() not in self._merged:
             spelled = " or ".join(f"{self._reads[place].name}.{column.name}" for place in places)
-            raise SqlError(f"column {column.name!r} is ambiguous; write {spelled}", place_of(column))
+            raise SqlError(f"column {column.name!r} is ambiguous; write {spelled}", location_of(column))
         return places[0]
 
     def owners(self, tree: exp.Expr) -> set[int]:

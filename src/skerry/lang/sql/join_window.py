@@ -10,9 +10,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from skerry.errors import SqlError
-from skerry.lang.sql.reading import place_of
+from skerry.lang.sql.reading import location_of
 from skerry.lang.sql.streams import From
-from skerry.operators.aggregate import WINDOW_END, WINDOW_START
+from skerry.model.window import WINDOW_END, WINDOW_START
 
 __all__ = ["check_ends", "staying", "windowed", "within_window"]
 
@@ -22,9 +22,9 @@ def windowed(reads: Sequence[From], tree: exp.Expr) -> From:
     found = [read for read in reads if read.window]
     if not found:
         told = f"TUMBLE({reads[0].source.name}, time, INTERVAL '30' SECOND)"
-        raise SqlError(f"an aggregate over a join needs the window of one of its streams: {told}", place_of(tree))
+        raise SqlError(f"an aggregate over a join needs the window of one of its streams: {told}", location_of(tree))
     if any(read.window != found[0].window for read in found):
-        raise SqlError("the streams of an aggregate over a join have one window, or SLIDING", place_of(tree))
+        raise SqlError("the streams of an aggregate over a join have one window, or SLIDING", location_of(tree))
     return found[0]
 
 
@@ -35,7 +35,7 @@ def check_ends(reads: Sequence[From], tree: exp.Expr) -> None:
     for column in tree.find_all(exp.Column):
         if column.name.lower() in (WINDOW_START, WINDOW_END) and column.table and column.table.lower() not in names:
             told = f"{column.sql('risingwave')} has to be that of the window, {first.name}.{column.name}"
-            raise SqlError(told, place_of(column))
+            raise SqlError(told, location_of(column))
 
 
 def staying(read: From, tree: exp.Expr) -> From:
@@ -44,7 +44,7 @@ def staying(read: From, tree: exp.Expr) -> From:
         return read
     if not read.window.tumbling:
         told = "HOP puts a reading into several windows; where streams are joined, write TUMBLE"
-        raise SqlError(told, place_of(tree))
+        raise SqlError(told, location_of(tree))
     return replace(read, span_us=read.window.size_us)
 
 

@@ -16,16 +16,15 @@ from skerry.lang.sql.declare import identifier
 from skerry.lang.sql.join_scope import JoinScope
 from skerry.lang.sql.join_window import check_ends, staying, windowed, within_window
 from skerry.lang.sql.readable import Streams
-from skerry.lang.sql.reading import place_of
+from skerry.lang.sql.reading import location_of
 from skerry.lang.sql.scalar import Scope, condition, scalar
 from skerry.lang.sql.streams import From, read_from
 from skerry.model.arrival import STAMPS
+from skerry.model.expression import Expression
 from skerry.model.types import sql_name
-from skerry.model.window import Window
-from skerry.operators.aggregate import WINDOW_END, WINDOW_START
-from skerry.operators.derive import Expression
-from skerry.operators.joins.side import Side
+from skerry.model.window import WINDOW_END, WINDOW_START, Window
 from skerry.plan.nodes import Join, Lookup, Node, Project, Scan, Select
+from skerry.plan.side import Side
 
 __all__ = ["JoinBinder", "common_type", "conjuncts", "from_of"]
 
@@ -92,14 +91,14 @@ class JoinBinder:
         """Of two streams that are only compared by keys: what the first has for keys, and the second."""
         if not self.joins_streams:
             told = "a table is not available there; write SLIDING over a stream"
-            raise SqlError(f"NOT EXISTS asks for a reading of a stream: {told}", place_of(self._tree))
+            raise SqlError(f"NOT EXISTS asks for a reading of a stream: {told}", location_of(self._tree))
         others = [*self._own[self._streams[0]], *self._rest]
         if others:
             told = f"NOT EXISTS compares two streams by what is equal; {_told(others[:1])} is something else"
-            raise SqlError(told, place_of(others[0]) or place_of(self._tree))
+            raise SqlError(told, location_of(others[0]) or location_of(self._tree))
         first, second = self._streams
         if self._reads[second].last_rows is not None:
-            raise SqlError("NOT EXISTS goes by time: write SLIDING in place of LAST_ROWS", place_of(self._tree))
+            raise SqlError("NOT EXISTS goes by time: write SLIDING in place of LAST_ROWS", location_of(self._tree))
         return [of_streams[first] for of_streams in self._keys], *self._side(second)
 
     @property
@@ -141,28 +140,30 @@ class JoinBinder:
         names = [read.name.lower() for read in self._reads]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            raise SqlError(f"two relations are called {twice[0]!r}; name one otherwise with AS", place_of(self._tree))
+            raise SqlError(
+                f"two relations are called {twice[0]!r}; name one otherwise with AS", location_of(self._tree)
+            )
         if len(names) > _MOST_STREAMS:
-            raise SqlError(f"a join takes up to {_MOST_STREAMS} relations, got {len(names)}", place_of(self._tree))
+            raise SqlError(f"a join takes up to {_MOST_STREAMS} relations, got {len(names)}", location_of(self._tree))
         if not self._streams:
-            raise SqlError("a join needs a stream; these are all tables without a window", place_of(self._tree))
+            raise SqlError("a join needs a stream; these are all tables without a window", location_of(self._tree))
         for home in self._streams if self.joins_streams else []:
             self._check_window(self._reads[home])
 
     def _check_window(self, read: From) -> None:
         if read.span_us is None and read.last_rows is None:
             told = f"SLIDING({read.source.name}, {read.time or 'time'}, INTERVAL '1' MINUTE)"
-            raise SqlError(f"a stream is joined over a window: {told} AS {read.name}", place_of(self._tree))
+            raise SqlError(f"a stream is joined over a window: {told} AS {read.name}", location_of(self._tree))
         if read.time is None:
             told = f"stream {read.source.name!r} needs a time to be joined: declare WATERMARK FOR"
-            raise SqlError(told, place_of(self._tree))
+            raise SqlError(told, location_of(self._tree))
 
     def _conditions(self, joins: Sequence[exp.Join]) -> Iterator[exp.Expr]:
         """All that must hold, part by part."""
         for place, join in enumerate(joins, 1):
             kind = " ".join(str(join.args.get(part) or "") for part in ("method", "side", "kind")).split()
             if kind not in ([], ["INNER"], ["CROSS"]):
-                raise SqlError(f"{' '.join(kind)} JOIN is not available; write JOIN", place_of(join))
+                raise SqlError(f"{' '.join(kind)} JOIN is not available; write JOIN", location_of(join))
             yield from conjuncts(join.args.get("on"))
             for column in join.args.get("using") or []:
                 yield self._using(place, column)
@@ -173,7 +174,7 @@ class JoinBinder:
         name = identifier(column)
         earlier = next((read for read in self._reads[:place] if name in read.source.schema.names), None)
         if earlier is None or name not in self._reads[place].source.schema.names:
-            raise SqlError(f"USING ({name}) needs the column on both sides", place_of(column))
+            raise SqlError(f"USING ({name}) needs the column on both sides", location_of(column))
         self._merged.add(name)
         mine, other = (exp.column(name, read.name, quoted=True) for read in (earlier, self._reads[place]))
         return exp.EQ(this=mine, expression=other)
@@ -186,7 +187,7 @@ class JoinBinder:
             found = next(((table, tie) for table in waiting for part in left if (tie := self._tie(table, part))), None)
             if found is None:
                 told = f"table {self._reads[waiting[0]].name!r} needs a column that equals one of a stream"
-                raise SqlError(told, place_of(self._tree))
+                raise SqlError(told, location_of(self._tree))
             table, (home, _, _) = found
             ties = [(part, tie) for part in left if (tie := self._tie(table, part)) and tie[0] == home]
             self._ties[table] = [(mine, other) for _, (_, mine, other) in ties]
@@ -236,7 +237,7 @@ class JoinBinder:
         everywhere = [found for found in classes if {home for home, _ in found} == set(self._streams)]
         if not everywhere:
             told = "the streams of a join share a key: each must be equal to the others in some column"
-            raise SqlError(f"{told}; streams that meet by different keys need a view each", place_of(self._tree))
+            raise SqlError(f"{told}; streams that meet by different keys need a view each", location_of(self._tree))
         chosen = [[_first(found, home) for home in self._streams] for found in everywhere]
         implied = [{term.name for term in terms} for terms in chosen]
         for left, right, part in self._equalities:
@@ -310,7 +311,7 @@ def _in_common_type(trees: Sequence[exp.Expr], scopes: Sequence[Scope], whole: e
     if wanted is None:
         ends = zip(trees, bound, strict=True)
         told = " and ".join(f"{tree.sql('risingwave')} ({sql_name(expression.type)})" for tree, expression in ends)
-        raise SqlError(f"{told} cannot be compared; cast one", place_of(trees[0]) or place_of(whole))
+        raise SqlError(f"{told} cannot be compared; cast one", location_of(trees[0]) or location_of(whole))
     return [
         expression if expression.type == wanted else scalar(exp.cast(tree.copy(), sql_name(wanted)), scope)
         for expression, tree, scope in zip(bound, trees, scopes, strict=True)
@@ -334,7 +335,7 @@ def from_of(tree: exp.Select) -> exp.Expr:
     """What stands in FROM."""
     clause = tree.args.get("from_") or tree.args.get("from")
     if clause is None:
-        raise SqlError("a view needs FROM", place_of(tree))
+        raise SqlError("a view needs FROM", location_of(tree))
     found: exp.Expr = clause.this
     return found
 

@@ -13,10 +13,10 @@ from skerry.lang.sql.gather import gather_node, is_gather
 from skerry.lang.sql.joins import JoinBinder, from_of
 from skerry.lang.sql.overload import OVERLOAD_OPTIONS, number_option, overload
 from skerry.lang.sql.readable import Streams
-from skerry.lang.sql.reading import place_of
+from skerry.lang.sql.reading import location_of
 from skerry.lang.sql.scalar import Scope, check_condition, condition, scalar
 from skerry.lang.sql.streams import From, read_from
-from skerry.operators.derive import Expression
+from skerry.model.expression import Expression
 from skerry.plan.nodes import MOST_COMBINATIONS, Aggregate, Join, Node, Project, Scan, Select
 from skerry.plan.overload import Overload
 
@@ -44,7 +44,7 @@ _LATER = {
 def query_plan(tree: exp.Expr, streams: Streams, options: Mapping[str, str] | None = None) -> Node:
     """Bind a SELECT to the catalogue's streams. ``options`` are those of the view."""
     if not isinstance(tree, exp.Select):
-        raise SqlError(f"a view is made of one SELECT; this is {type(tree).__name__.upper()}", place_of(tree))
+        raise SqlError(f"a view is made of one SELECT; this is {type(tree).__name__.upper()}", location_of(tree))
     _check_parts(tree)
     table, asked = from_of(tree), options or {}
     _check_absence(tree, table)
@@ -64,13 +64,13 @@ def _check_parts(tree: exp.Select) -> None:
             part = tree.args[argument]
             raise SqlError(
                 f"{told} is not available in a view",
-                place_of(part[0] if isinstance(part, list) else part) or place_of(tree),
+                location_of(part[0] if isinstance(part, list) else part) or location_of(tree),
             )
     unknown = [argument for argument, part in tree.args.items() if part and argument not in _KNOWN]
     if unknown:
-        raise SqlError(f"{unknown[0].upper()} is not available in a view", place_of(tree))
+        raise SqlError(f"{unknown[0].upper()} is not available in a view", location_of(tree))
     if not tree.selects:
-        raise SqlError("a view needs columns: SELECT column, ... FROM stream", place_of(tree))
+        raise SqlError("a view needs columns: SELECT column, ... FROM stream", location_of(tree))
 
 
 def _check_absence(tree: exp.Select, table: exp.Expr) -> None:
@@ -81,7 +81,7 @@ def _check_absence(tree: exp.Select, table: exp.Expr) -> None:
     beside = next((kind for kind, there in kinds.items() if there), None)
     if absent is not None and beside:
         told = f"NOT EXISTS beside {beside} is not available; let one view read the other"
-        raise SqlError(told, place_of(absent) or place_of(tree))
+        raise SqlError(told, location_of(absent) or location_of(tree))
 
 
 def _refuse(options: Mapping[str, str], names: Sequence[str], what: str) -> None:
@@ -106,7 +106,9 @@ def _single(tree: exp.Select, read: From, streams: Streams) -> Node:
     if _aggregates(tree):
         return _aggregated(tree, node, read)
     if read.window and not read.window.tumbling:
-        raise SqlError("HOP puts a reading into several windows; aggregate over it, or read the stream", place_of(tree))
+        raise SqlError(
+            "HOP puts a reading into several windows; aggregate over it, or read the stream", location_of(tree)
+        )
     return Project(node, _columns(tree, read.scope))
 
 
@@ -135,7 +137,7 @@ def _of_combinations(tree: exp.Select, binder: JoinBinder, technique: str, limit
 def _gathered(tree: exp.Select, table: exp.Expr, streams: Streams, options: Mapping[str, str]) -> Node:
     _refuse(options, ("join", *OVERLOAD_OPTIONS), "a view over GATHER")
     if _aggregates(tree):
-        raise SqlError("an aggregate over GATHER is not available in a view", place_of(tree))
+        raise SqlError("an aggregate over GATHER is not available in a view", location_of(tree))
     node, scope = gather_node(table, streams, early=options.get("emit") == "early", limit=_limit(options))
     where = tree.args.get("where")
     if where:
@@ -164,7 +166,7 @@ def _columns(tree: exp.Select, scope: Scope) -> tuple[tuple[str, Expression], ..
     for place, part in enumerate(tree.selects, 1):
         if isinstance(part, exp.Star) or (isinstance(part, exp.Column) and isinstance(part.this, exp.Star)):
             if part.args.get("except_") or part.args.get("replace"):
-                raise SqlError("* cannot leave columns out here", place_of(tree))
+                raise SqlError("* cannot leave columns out here", location_of(tree))
             if isinstance(part, exp.Column):
                 scope.check_table(part)
             table = part.table.lower() if isinstance(part, exp.Column) else None
@@ -191,7 +193,7 @@ def _aggregated(tree: exp.Select, node: Node, read: From) -> Node:
     if read.window is None or read.time is None:
         raise SqlError(
             f"an aggregate over a stream needs a window: FROM TUMBLE({read.name}, time, INTERVAL '30' SECOND)",
-            place_of(tree),
+            location_of(tree),
         )
     groups = AggregateBinder(tree, Scope(read.name, read.source.schema))
     return _grouped(tree, groups, groups.aggregate(node, read.window, read.time))

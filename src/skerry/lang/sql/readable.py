@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 from skerry.catalog import Catalog, Source
 from skerry.plan.nodes import ViewPlan
-from skerry.plan.views import as_stream
+from skerry.plan.rewrites.inline_views import as_stream
 
 __all__ = ["Streams"]
 

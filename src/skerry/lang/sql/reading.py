@@ -12,9 +12,9 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from skerry.errors import Place, SqlError
+from skerry.errors import Location, SqlError
 
-__all__ = ["DIALECT", "Statement", "place_of", "read"]
+__all__ = ["DIALECT", "Statement", "location_of", "read"]
 
 DIALECT = "risingwave"
 _LONGEST_SCRIPT = 10_000_000
@@ -29,7 +29,7 @@ class Statement:
 
     tree: exp.Expr
     text: str
-    place: Place
+    location: Location
 
 
 def read(script: str) -> list[Statement]:
@@ -60,14 +60,14 @@ def read(script: str) -> list[Statement]:
     return [_statement(tree, piece, script) for tree, piece in zip(trees, pieces, strict=True)]
 
 
-def place_of(node: exp.Expr) -> Place | None:
+def location_of(node: exp.Expr) -> Location | None:
     """Where a node begins in the script; if no part of it knows, where what it stands in begins."""
     above: exp.Expr | None = node
     while above is not None:
         known = [part.meta for part in above.walk() if "line" in part.meta]
         if known:
             first = min(known, key=lambda meta: int(meta["start"]))
-            return Place(first["line"], max(1, first["col"] - (first["end"] - first["start"])))
+            return Location(first["line"], max(1, first["col"] - (first["end"] - first["start"])))
         above = above.parent
     return None
 
@@ -76,9 +76,9 @@ def _statement(tree: exp.Expr, tokens: Sequence[Token], script: str) -> Statemen
     return Statement(tree, script[tokens[0].start : tokens[-1].end + 1], _place(script, tokens[0].start))
 
 
-def _place(script: str, offset: int) -> Place:
+def _place(script: str, offset: int) -> Location:
     before = script[:offset]
-    return Place(before.count("\n") + 1, offset - before.rfind("\n"))
+    return Location(before.count("\n") + 1, offset - before.rfind("\n"))
 
 
 def _tokens(script: str) -> list[Token]:
@@ -111,7 +111,7 @@ def _look_into(tree: exp.Expr, tokens: Sequence[Token], script: str) -> None:
     kinds = [token.token_type for token in tokens]
     if isinstance(tree, exp.Command) and TokenType.VIEW in kinds and TokenType.ALIAS in kinds:
         start = tokens[kinds.index(TokenType.ALIAS)].end + 1
-        # Blanks in place of what is before it keep lines and columns as they are.
+        # Blanks in location of what is before it keep lines and columns as they are.
         sqlglot.parse(re.sub(r"[^\n]", " ", script[:start]) + script[start : tokens[-1].end + 1], read=DIALECT)
 
 
@@ -123,7 +123,7 @@ def _told(error: ParseError) -> SqlError:
     if not near or not found.get("line"):
         return SqlError("the statement cannot be read")
     column = max(1, found["col"] - len(found.get("highlight") or "") + 1)
-    return SqlError(_in_words(complaint, near[0]), Place(found["line"], column))
+    return SqlError(_in_words(complaint, near[0]), Location(found["line"], column))
 
 
 def _in_words(complaint: str, near: str) -> str:
@@ -141,6 +141,6 @@ def _cut_short(error: SqlglotError, script: str) -> SqlError:
     """A quote or a comment that is not closed."""
     opened = re.search(r"Missing (\S+) from \d+:(\d+)", str(error.__cause__ or ""))
     if opened:
-        place = _place(script, int(opened[2]))
-        return SqlError(f"a quoted text begins here and does not end; {opened[1]} is missing", place)
+        location = _place(script, int(opened[2]))
+        return SqlError(f"a quoted text begins here and does not end; {opened[1]} is missing", location)
     return SqlError(f"the script ends inside a quoted text or a comment, after {script.rstrip()[-30:]!r}")

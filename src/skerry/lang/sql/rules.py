@@ -9,15 +9,15 @@ from sqlglot import exp
 from skerry.catalog import Source, View
 from skerry.deduce.builtins import allowed_modules
 from skerry.deduce.checks import check
-from skerry.deduce.program import Output
 from skerry.errors import InputError, OptionError, RuleError, UnknownStream
 from skerry.lang.rules import read
 from skerry.lang.rules.streams import deduce_node
 from skerry.lang.sql.query import query_plan
 from skerry.lang.sql.readable import Streams
-from skerry.operators.derive import Expression
-from skerry.plan.deduction import Deduce
+from skerry.model.expression import Expression
+from skerry.plan.deduce import Deduce
 from skerry.plan.nodes import Node, Project, ViewPlan
+from skerry.plan.program import Output
 
 __all__ = ["rules_outputs", "rules_plan"]
 

@@ -10,12 +10,13 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError, UnsupportedError
 
-from skerry.errors import Place, SqlError, UnknownColumn, UnknownFunction
-from skerry.lang.sql.reading import place_of
+from skerry.errors import Location, SqlError, UnknownColumn, UnknownFunction
+from skerry.lang.sql.reading import location_of
 from skerry.lang.sql.simple import simple
 from skerry.model.batch import empty
+from skerry.model.duckdb_session import open_duckdb
+from skerry.model.expression import Expression
 from skerry.model.types import sql_name
-from skerry.operators.derive import Expression, evaluator
 
 __all__ = ["Scope", "check_condition", "condition", "scalar"]
 
@@ -49,18 +50,18 @@ class Scope:
     def check_table(self, column: exp.Column) -> None:
         """A column may be written behind the relation's name, and behind no other."""
         if column.table and column.table.lower() != self.name.lower():
-            raise SqlError(f"unknown table {column.table!r}; the query reads {self.name}", place_of(column))
+            raise SqlError(f"unknown table {column.table!r}; the query reads {self.name}", location_of(column))
 
     def find(self, column: exp.Column) -> str:
         """The name of a column as the relation spells it."""
         if not isinstance(column.this, exp.Identifier):
-            raise SqlError(f"{column.sql('risingwave')} cannot stand here", place_of(column))
+            raise SqlError(f"{column.sql('risingwave')} cannot stand here", location_of(column))
         known = [*self.schema.names, *(name for name in self.rewrites if name not in self.schema.names)]
         spelled = column.this.name if column.this.quoted else column.this.name.lower()
         for name in known:
             if name == spelled or (not column.this.quoted and name.lower() == spelled):
                 return name
-        raise UnknownColumn(column.name, self.name, known, place_of(column))
+        raise UnknownColumn(column.name, self.name, known, location_of(column))
 
     def has(self, column: exp.Column) -> bool:
         """Whether there is such a column."""
@@ -85,26 +86,26 @@ def condition(tree: exp.Expr, scope: Scope) -> Expression:
 def check_condition(bound: Expression, tree: exp.Expr) -> None:
     """Refuse what is neither true nor false."""
     if bound.type != pa.bool_():
-        raise SqlError(f"a condition must be BOOLEAN; this is {sql_name(bound.type)}", place_of(tree))
+        raise SqlError(f"a condition must be BOOLEAN; this is {sql_name(bound.type)}", location_of(tree))
 
 
 def scalar(tree: exp.Expr, scope: Scope) -> Expression:
     """Bind an expression to a relation's columns, and find its type."""
     for node in tree.walk():
         if isinstance(node, _REFUSED):
-            raise SqlError(f"{_kind(node)} cannot stand here", place_of(node) or place_of(tree))
+            raise SqlError(f"{_kind(node)} cannot stand here", location_of(node) or location_of(tree))
     resolved = _resolved(tree, scope.resolve)
     bare = resolved.unnest()
     if isinstance(bare, exp.Column):
         return Expression.of(bare.name, scope.schema.field(bare.name).type)
     sql = _translated(resolved, tree)
     if len(sql) > _LARGEST * 10:
-        raise SqlError("an expression is too large", place_of(tree))
+        raise SqlError("an expression is too large", location_of(tree))
     _check_functions(sql, tree)
     try:
         type_ = _type(sql, scope.schema)
     except duckdb.Error as error:
-        raise SqlError(_first_sentence(str(error)), place_of(tree)) from None
+        raise SqlError(_first_sentence(str(error)), location_of(tree)) from None
     return Expression(sql, type_, predicate=simple(resolved, scope.schema))
 
 
@@ -116,7 +117,7 @@ def _translated(resolved: exp.Expr, tree: exp.Expr) -> str:
     try:
         return resolved.sql("duckdb", unsupported_level=ErrorLevel.RAISE)
     except UnsupportedError as error:
-        raise SqlError(_first_sentence(str(error)), place_of(tree)) from None
+        raise SqlError(_first_sentence(str(error)), location_of(tree)) from None
 
 
 def _kind(node: exp.Expr) -> str:
@@ -136,7 +137,7 @@ def _kind(node: exp.Expr) -> str:
 @cache
 def _offered() -> frozenset[str]:
     """DuckDB's scalar functions whose answer depends on their arguments alone."""
-    rows = evaluator().sql(
+    rows = open_duckdb().sql(
         "SELECT DISTINCT lower(function_name) FROM duckdb_functions() "
         "WHERE (function_type = 'scalar' AND stability = 'CONSISTENT') "
         "OR (function_type = 'macro' AND internal AND function_name ~ '(list|array|map)_.*')"
@@ -165,7 +166,7 @@ def _functions(sql: str, tree: exp.Expr) -> list[exp.Func]:
     try:
         return list(sqlglot.parse_one(sql, read="duckdb").find_all(exp.Func))
     except SqlglotError:
-        raise SqlError(f"{tree.sql('risingwave')} cannot stand here", place_of(tree)) from None
+        raise SqlError(f"{tree.sql('risingwave')} cannot stand here", location_of(tree)) from None
 
 
 def _steady(node: exp.Func, name: str) -> bool:
@@ -176,17 +177,17 @@ def _steady(node: exp.Func, name: str) -> bool:
     return not (isinstance(node, clocks) or since_now or known)
 
 
-def _place_of_function(tree: exp.Expr, name: str) -> Place | None:
+def _place_of_function(tree: exp.Expr, name: str) -> Location | None:
     for node in tree.find_all(exp.Func):
         if name.lower() in (node.name.lower(), node.sql_name().lower()):
-            return place_of(node)
-    return place_of(tree)
+            return location_of(node)
+    return location_of(tree)
 
 
 @lru_cache(maxsize=4096)
 def _type(sql: str, schema: pa.Schema) -> pa.DataType:
     """Let DuckDB say what type an expression has over these columns."""
-    connection = evaluator()
+    connection = open_duckdb()
     connection.register("batch", pa.Table.from_batches([empty(schema)]))
     try:
         return connection.sql(f"SELECT {sql} AS value FROM batch").to_arrow_table().schema.field(0).type

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from skerry.build.stages import cut_into_stages
 from skerry.catalog import Catalog, Source, Subscription, View
 from skerry.errors import CatalogError, InputError, SqlError
 from skerry.lang.rules.files import program_text
@@ -14,13 +15,12 @@ from skerry.lang.sql.declare import check_name, check_options, declared_source, 
 from skerry.lang.sql.predicates import Predicates
 from skerry.lang.sql.query import query_plan
 from skerry.lang.sql.readable import Streams
-from skerry.lang.sql.reading import Statement, place_of, read
+from skerry.lang.sql.reading import Statement, location_of, read
 from skerry.lang.sql.rules import rules_outputs, rules_plan
 from skerry.lang.sql.subscriptions import SUBSCRIPTIONS, deleted_ids, inserted, is_about_subscriptions
 from skerry.operators.joins.techniques import TECHNIQUES
 from skerry.plan.nodes import ViewPlan
-from skerry.plan.stages import cut_into_stages
-from skerry.plan.views import inlined
+from skerry.plan.rewrites.inline_views import inlined
 from skerry.shedding.bounded import POLICIES
 
 __all__ = ["VIEW_OPTIONS", "Session"]
@@ -130,7 +130,7 @@ class Session:
         else:
             known = "CREATE SOURCE, CREATE TABLE, CREATE MATERIALIZED VIEW, DROP, INSERT and DELETE of subscriptions"
             words = " ".join(statement.text.split()[:2]).upper()
-            raise SqlError(f"cannot run {words!r}; known are {known}", statement.place)
+            raise SqlError(f"cannot run {words!r}; known are {known}", statement.location)
 
     def _create(self, tree: exp.Create, made: Source | View) -> None:
         if self.catalog.text_of(made.name) is None:
@@ -147,13 +147,13 @@ class Session:
 
     def _create_view(self, tree: exp.Create, statement: Statement) -> None:
         if not isinstance(tree.this, exp.Table):
-            raise SqlError("a view's columns are named in its SELECT: SELECT speed AS name ...", place_of(tree))
+            raise SqlError("a view's columns are named in its SELECT: SELECT speed AS name ...", location_of(tree))
         properties = tree.args.get("properties")
         if not (properties and properties.find(exp.MaterializedProperty)):
-            raise SqlError("a standing query is written CREATE MATERIALIZED VIEW", place_of(tree))
+            raise SqlError("a standing query is written CREATE MATERIALIZED VIEW", location_of(tree))
         options = options_of(tree)
         if tree.expression is None and "rules" not in options:
-            raise SqlError("a view needs a query: CREATE MATERIALIZED VIEW name AS SELECT ...", place_of(tree))
+            raise SqlError("a view needs a query: CREATE MATERIALIZED VIEW name AS SELECT ...", location_of(tree))
         name = _own_name(tree.this)
         check_options(options, VIEW_OPTIONS, f"view {name!r}")
         check_name(options.get("late_to", name))
@@ -162,7 +162,7 @@ class Session:
         named = [name, *(options[option] for option in ("late_to", "loss_to") if option in options)]
         taken = self.catalog.subscriptions.sinks().keys() & named
         if taken:
-            raise SqlError(f"{min(taken)!r} is the sink of subscriptions; choose another name", place_of(tree))
+            raise SqlError(f"{min(taken)!r} is the sink of subscriptions; choose another name", location_of(tree))
         self._bound(view, tree, (view.name,))
         self._create(tree, view)
 
@@ -192,7 +192,7 @@ class Session:
             raise CatalogError(f"there is no {name!r} to drop; known are {', '.join(self.catalog.names()) or 'none'}")
         self._check_kind(tree, name, "drop")
         if tree.args.get("cascade"):
-            raise SqlError("DROP ... CASCADE is not available; drop the views first", place_of(tree))
+            raise SqlError("DROP ... CASCADE is not available; drop the views first", location_of(tree))
         self._strike(name, beside=())
 
     def _strike(self, name: str, beside: Collection[str]) -> None:
@@ -235,8 +235,8 @@ def _check_sink(subscription: Subscription, sink: str, sinks: dict[str, str], ta
 def _own_name(table: exp.Expr) -> str:
     """The name of what is made or dropped; there are no schemas to put it into."""
     if table.args.get("db"):
-        raise SqlError(f"{table.sql('risingwave')!r} has a name in two parts; write {table.name}", place_of(table))
-    return check_name(identifier(table), place_of(table))
+        raise SqlError(f"{table.sql('risingwave')!r} has a name in two parts; write {table.name}", location_of(table))
+    return check_name(identifier(table), location_of(table))
 
 
 @contextmanager
@@ -246,9 +246,9 @@ def _placed(statement: Statement) -> Iterator[None]:
         yield
     except SqlError as error:
         if error.args[-1] is None:
-            raise SqlError(str(error), statement.place) from None
+            raise SqlError(str(error), statement.location) from None
         raise
     except InputError as error:
-        raise type(error)(f"{statement.place}: {error}") from None
+        raise type(error)(f"{statement.location}: {error}") from None
     except RecursionError:
-        raise SqlError("a statement is nested too deeply", statement.place) from None
+        raise SqlError("a statement is nested too deeply", statement.location) from None

@@ -8,9 +8,9 @@ import pyarrow as pa
 from pyarrow import types as kinds
 from sqlglot import exp
 
+from skerry.model.duckdb_session import open_duckdb
+from skerry.model.predicate import All, Compared, Holds, Missing, Negated, Predicate, Some
 from skerry.model.types import TIMESTAMP
-from skerry.operators.derive import evaluator
-from skerry.operators.predicate import All, Compared, Holds, Missing, Negated, Predicate, Some
 
 __all__ = ["simple"]
 
@@ -150,7 +150,7 @@ def _constant(tree: exp.Expr, type_: pa.DataType) -> "pa.Scalar[pa.DataType]":
 @lru_cache(maxsize=4096)
 def _computed(sql: str) -> "pa.Scalar[pa.DataType]":
     try:
-        return evaluator().sql(f"SELECT {sql}").to_arrow_table().column(0)[0]
+        return open_duckdb().sql(f"SELECT {sql}").to_arrow_table().column(0)[0]
     except duckdb.Error:
         raise _Other from None
 

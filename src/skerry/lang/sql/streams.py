@@ -9,12 +9,11 @@ from skerry.catalog import Source
 from skerry.errors import InputError, SqlError, UnknownStream
 from skerry.lang.sql.declare import identifier, interval
 from skerry.lang.sql.readable import Streams
-from skerry.lang.sql.reading import place_of
+from skerry.lang.sql.reading import location_of
 from skerry.lang.sql.scalar import Scope
 from skerry.model.time import Micros
 from skerry.model.types import TIMESTAMP
-from skerry.model.window import Window
-from skerry.operators.aggregate import WINDOW_END, WINDOW_START
+from skerry.model.window import WINDOW_END, WINDOW_START, Window
 
 __all__ = ["From", "call_name", "read_from", "stream", "time_column"]
 
@@ -44,10 +43,10 @@ class From:
 def read_from(table: exp.Expr, streams: Streams) -> From:
     """Bind one item of FROM."""
     if not isinstance(table, exp.Table):
-        raise SqlError("a view reads streams; this is a subquery", place_of(table))
+        raise SqlError("a view reads streams; this is a subquery", location_of(table))
     extra = [argument for argument, part in table.args.items() if part and argument not in ("this", "alias")]
     if extra or table.alias_column_names:
-        raise SqlError("a view reads a stream by its name alone: FROM stream AS alias", place_of(table))
+        raise SqlError("a view reads a stream by its name alone: FROM stream AS alias", location_of(table))
     alias = identifier(table.args["alias"].this) if table.args.get("alias") else None
     if not isinstance(table.this, exp.Func):
         source = stream(table, streams)
@@ -60,7 +59,7 @@ def stream(named: exp.Expr, streams: Streams) -> Source:
     name = identifier(named)
     found = streams.find(name)
     if found is None:
-        raise UnknownStream(name, streams.known, place_of(named))
+        raise UnknownStream(name, streams.known, location_of(named))
     return found
 
 
@@ -74,10 +73,10 @@ def time_column(call: exp.Func, source: Source, written: exp.Expr) -> str:
     name = call_name(call)
     time = Scope(source.name, source.schema).find(written) if isinstance(written, exp.Column) else None
     if time is None or source.schema.field(time).type != TIMESTAMP:
-        raise SqlError(f"the second argument of {name} is a TIMESTAMP column", place_of(call))
+        raise SqlError(f"the second argument of {name} is a TIMESTAMP column", location_of(call))
     if source.event_time not in (None, time):
         raise SqlError(
-            f"{name} goes by {time!r}, but the watermark of {source.name!r} by {source.event_time!r}", place_of(call)
+            f"{name} goes by {time!r}, but the watermark of {source.name!r} by {source.event_time!r}", location_of(call)
         )
     return time
 
@@ -85,13 +84,13 @@ def time_column(call: exp.Func, source: Source, written: exp.Expr) -> str:
 def _windowed(call: exp.Func, alias: str | None, streams: Streams) -> From:
     name = call_name(call)
     if name not in _WINDOWS:
-        raise SqlError(f"{name} is not available as a window; known are {', '.join(_WINDOWS)}", place_of(call))
+        raise SqlError(f"{name} is not available as a window; known are {', '.join(_WINDOWS)}", location_of(call))
     form, lay = _WINDOWS[name]
     count = form.count(",") + 1
     if len(call.expressions) != count:
-        raise SqlError(f"{name} has {count} arguments, got {len(call.expressions)}: {form}", place_of(call))
+        raise SqlError(f"{name} has {count} arguments, got {len(call.expressions)}: {form}", location_of(call))
     if not isinstance(call.expressions[0], exp.Column) or call.expressions[0].table:
-        raise SqlError(f"the first argument of {name} is a stream", place_of(call))
+        raise SqlError(f"the first argument of {name} is a stream", location_of(call))
     source = stream(call.expressions[0], streams)
     return lay(call, source, alias or source.name)
 
@@ -102,7 +101,7 @@ def _aligned(call: exp.Func, source: Source, name: str) -> From:
     try:
         window = Window(spans[-1], spans[0])
     except InputError as error:
-        raise SqlError(str(error), place_of(call)) from None
+        raise SqlError(str(error), location_of(call)) from None
     return From(source, name, time, window, rewrites=_window_columns(window, time))
 
 
@@ -110,16 +109,16 @@ def _sliding(call: exp.Func, source: Source, name: str) -> From:
     time = time_column(call, source, call.expressions[1])
     span = interval(call.expressions[2])
     if span < 0:
-        raise SqlError("a sliding window cannot be negative", place_of(call))
+        raise SqlError("a sliding window cannot be negative", location_of(call))
     return From(source, name, time, span_us=span)
 
 
 def _counted(call: exp.Func, source: Source, name: str) -> From:
     count = call.expressions[1]
     if not isinstance(count, exp.Literal) or count.is_string or not count.name.isdigit():
-        raise SqlError("the second argument of LAST_ROWS is a number of rows", place_of(call))
+        raise SqlError("the second argument of LAST_ROWS is a number of rows", location_of(call))
     if not 1 <= int(count.name) <= _MOST_ROWS:
-        raise SqlError(f"LAST_ROWS keeps 1 to {_MOST_ROWS} rows, got {count.name}", place_of(call))
+        raise SqlError(f"LAST_ROWS keeps 1 to {_MOST_ROWS} rows, got {count.name}", location_of(call))
     return From(source, name, source.event_time, last_rows=int(count.name))
 
 

@@ -5,7 +5,7 @@ from sqlglot import exp
 from skerry.catalog import Subscription
 from skerry.errors import SqlError
 from skerry.lang.sql.declare import identifier
-from skerry.lang.sql.reading import DIALECT, place_of
+from skerry.lang.sql.reading import DIALECT, location_of
 
 __all__ = ["SUBSCRIPTIONS", "deleted_ids", "inserted", "is_about_subscriptions"]
 
@@ -26,13 +26,13 @@ def inserted(tree: exp.Insert) -> list[Subscription]:
     columns = [identifier(column) for column in named]
     if not {"id", "stream", "predicate"} <= set(columns) <= set(_COLUMNS) or len(set(columns)) < len(columns):
         told = "INSERT INTO subscriptions (id, stream, predicate) VALUES ('q1', 'road', 'speed < 30')"
-        raise SqlError(f"a subscription is written {told}; it may have a sink too", place_of(tree))
+        raise SqlError(f"a subscription is written {told}; it may have a sink too", location_of(tree))
     if not isinstance(tree.expression, exp.Values):
-        raise SqlError("subscriptions are given as VALUES", place_of(tree))
+        raise SqlError("subscriptions are given as VALUES", location_of(tree))
     rows = [row.expressions if isinstance(row, exp.Tuple) else [row.unnest()] for row in tree.expression.expressions]
     for row in rows:
         if len(row) != len(columns):
-            raise SqlError(f"{len(columns)} columns are named, but a row has {len(row)} values", place_of(row[0]))
+            raise SqlError(f"{len(columns)} columns are named, but a row has {len(row)} values", location_of(row[0]))
     return [Subscription(**dict(zip(columns, map(_text, row), strict=True))) for row in rows]
 
 
@@ -43,11 +43,11 @@ def deleted_ids(tree: exp.Delete) -> list[str]:
     values = found.expressions if isinstance(found, exp.In) else [found.expression] if isinstance(found, exp.EQ) else []
     column = found.this if found else None
     if not values or not isinstance(column, exp.Column) or identifier(column) != "id":
-        raise SqlError("write DELETE FROM subscriptions WHERE id = 'q1', or id IN ('q1', 'q2')", place_of(tree))
+        raise SqlError("write DELETE FROM subscriptions WHERE id = 'q1', or id IN ('q1', 'q2')", location_of(tree))
     return [_text(value) for value in values]
 
 
 def _text(node: exp.Expr) -> str:
     if not isinstance(node, exp.Literal) or not node.is_string:
-        raise SqlError(f"expected a text in quotes, got {node.sql(DIALECT)}", place_of(node))
+        raise SqlError(f"expected a text in quotes, got {node.sql(DIALECT)}", location_of(node))
     return str(node.this)

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from skerry.model.arrays import Bools, Int64s
 from skerry.model.batch import empty
-from skerry.model.time import START_OF_TIME, Micros
+from skerry.model.time import LAST_MOMENT, START_OF_TIME, Micros
 from skerry.operators.grouping import group_rows
-from skerry.operators.joins.keys import Bools, joinable
+from skerry.operators.joins.keys import joinable
 from skerry.operators.joins.rows import RowStore, changes_of, restore_all, snapshot_of
-from skerry.operators.joins.side import LAST_MOMENT, Side
-from skerry.operators.joins.technique import Int64s
-from skerry.operators.operator import Operator, PaneChanges, Panes
+from skerry.operators.operator import Operator, PageChanges, StatePages
+from skerry.plan.side import Side
 
 __all__ = ["Absence"]
 
@@ -63,17 +63,17 @@ class Absence(Operator):
         self._forget()
         return answers.select(self._columns)
 
-    def changes(self) -> PaneChanges:
+    def changes(self) -> PageChanges:
         """The new chunks of both sides, and those no longer needed."""
         return changes_of(self._stores, self._watermark)
 
-    def snapshot(self) -> Panes:
+    def snapshot(self) -> StatePages:
         """The chunks of both sides."""
         return snapshot_of(self._stores, self._watermark)
 
-    def restore(self, panes: Panes) -> None:
+    def restore(self, pages: StatePages) -> None:
         """Take chunks over."""
-        watermark = restore_all(self._stores, panes)
+        watermark = restore_all(self._stores, pages)
         if watermark is not None:
             self._watermark = watermark
             self._forget()  # what was settled may be among the rows of a chunk still

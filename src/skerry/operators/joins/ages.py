@@ -5,25 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from skerry.model.time import START_OF_TIME
-from skerry.operators.joins.side import LAST_MOMENT, Side
+from skerry.model.time import LAST_MOMENT, START_OF_TIME
 from skerry.operators.operator import Operator
+from skerry.plan.ages import with_ages
+from skerry.plan.side import Side
 
-__all__ = ["Ages", "age_of", "with_ages"]
-
-
-def age_of(side: str) -> str:
-    """The column that holds the age of a side's member; no column of a side is called so.
-
-    >>> age_of("gate")
-    '#age of gate'
-    """
-    return f"#age of {side}"
-
-
-def with_ages(schema: pa.Schema, sides: Sequence[Side]) -> pa.Schema:
-    """The columns of combinations, and an age a side in microseconds."""
-    return pa.schema([*schema, *(pa.field(age_of(side.name), pa.int64()) for side in sides)])
+__all__ = ["Ages"]
 
 
 class Ages(Operator):

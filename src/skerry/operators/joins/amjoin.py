@@ -1,9 +1,10 @@
 """AMJoin: an MJoin that knows, before it probes, whether a key is missing in some stream."""
 
 from skerry.kernels.joins.amjoin import absences
+from skerry.model.arrays import Int64s
 from skerry.model.time import Micros
 from skerry.operators.joins.mjoin import MJoin
-from skerry.operators.joins.technique import Arrivals, Int64s
+from skerry.operators.joins.technique import Arrivals
 
 __all__ = ["AMJoin"]
 

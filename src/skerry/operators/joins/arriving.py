@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from skerry.operators.joins.keys import Bools, key_codes
-from skerry.operators.joins.side import Side
-from skerry.operators.joins.technique import Arrivals, Int64s
+from skerry.model.arrays import Bools, Int64s
+from skerry.operators.joins.keys import key_codes
+from skerry.operators.joins.technique import Arrivals
+from skerry.plan.side import Side
 
 __all__ = ["arriving", "in_order"]
 

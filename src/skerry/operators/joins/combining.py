@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from skerry.model.batch import empty
 from skerry.operators.joins.keys import equal_keys, exact
-from skerry.operators.joins.side import Side
+from skerry.plan.side import Side
 
 __all__ = ["Combiner"]
 

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from skerry.operators.joins.technique import Int64s
+from skerry.model.arrays import Int64s
 
 __all__ = ["FlushPolicy", "LargestPartition", "LargestStream", "StreamAfterStream", "flush_policy"]
 

@@ -7,16 +7,17 @@ import pyarrow as pa
 
 from skerry.kernels.joins.lives import Windows, lives
 from skerry.kernels.order import merged
+from skerry.model.arrays import Bools, Int64s
 from skerry.model.arrival import ARRIVAL, LANE
 from skerry.model.batch import join, pack, unpack
-from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
+from skerry.model.time import END_OF_TIME, LAST_MOMENT, START_OF_TIME, Micros
 from skerry.operators.joins.combining import Combiner
-from skerry.operators.joins.keys import Bools, key_codes
+from skerry.operators.joins.keys import key_codes
 from skerry.operators.joins.rows import RowStore, changes_of, restore_all, snapshot_of
-from skerry.operators.joins.side import LAST_MOMENT, Side
-from skerry.operators.joins.technique import Arrivals, Int64s
+from skerry.operators.joins.technique import Arrivals
 from skerry.operators.joins.techniques import make_technique
-from skerry.operators.operator import Operator, PaneChanges, Panes
+from skerry.operators.operator import Operator, PageChanges, StatePages
+from skerry.plan.side import Side
 
 __all__ = ["MultiJoin"]
 
@@ -75,21 +76,21 @@ class MultiJoin(Operator):
         self._watermark = max(self._watermark, watermark)
         self._forget()
 
-    def changes(self) -> PaneChanges:
+    def changes(self) -> PageChanges:
         """The new chunks of all sides, and those no longer needed."""
-        waiting = self._waiting_panes()
+        waiting = self._waiting_pages()
         gone = [name for name in self._saved_waiting if name not in waiting]
         self._saved_waiting = list(waiting)
         rows = changes_of(self._stores, self._watermark)
-        return PaneChanges({**rows.put, **waiting}, [*gone, *rows.drop])
+        return PageChanges({**rows.put, **waiting}, [*gone, *rows.drop])
 
-    def snapshot(self) -> Panes:
+    def snapshot(self) -> StatePages:
         """The chunks of all sides."""
-        return {**snapshot_of(self._stores, self._watermark), **self._waiting_panes()}
+        return {**snapshot_of(self._stores, self._watermark), **self._waiting_pages()}
 
-    def restore(self, panes: Panes) -> None:
+    def restore(self, pages: StatePages) -> None:
         """Take chunks over, and build the technique from them."""
-        watermark = restore_all(self._stores, panes)
+        watermark = restore_all(self._stores, pages)
         if watermark is None:
             return
         self._watermark = watermark
@@ -98,8 +99,8 @@ class MultiJoin(Operator):
         arrivals, kept = self._arrivals(parts, [rows for rows, _ in held])
         self._technique.load(arrivals.at(self._order(arrivals, kept, parts)))
         self._forget()
-        self._saved_waiting = sorted(name for name in panes if name.startswith(_WAITING))
-        self._waiting = [(int(name.split("/")[2]), unpack(panes[name])) for name in self._saved_waiting]
+        self._saved_waiting = sorted(name for name in pages if name.startswith(_WAITING))
+        self._waiting = [(int(name.split("/")[2]), unpack(pages[name])) for name in self._saved_waiting]
 
     def _parts(self) -> Sequence[_Part]:
         """What waits: a batch a side, or if rows are counted and not stamped, batch by batch as they came."""
@@ -160,7 +161,7 @@ class MultiJoin(Operator):
             counted = side.count and self._watermark < END_OF_TIME
             store.forget(store.next_row - 1 if counted else self._watermark)
 
-    def _waiting_panes(self) -> dict[str, bytes]:
+    def _waiting_pages(self) -> dict[str, bytes]:
         return {f"{_WAITING}/{n:06}/{stream}": pack(batch) for n, (stream, batch) in enumerate(self._waiting)}
 
 

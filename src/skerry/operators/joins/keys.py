@@ -3,17 +3,14 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from skerry.kernels.hash import mix
+from skerry.model.arrays import Bools, Int64s
 from skerry.operators.grouping import hash_column, integers
-from skerry.operators.joins.technique import Int64s
 
-__all__ = ["Bools", "equal_keys", "exact", "joinable", "key_codes"]
-
-Bools = npt.NDArray[np.bool_]
+__all__ = ["equal_keys", "exact", "joinable", "key_codes"]
 
 
 def exact(types: Sequence[pa.DataType]) -> bool:

@@ -3,8 +3,9 @@
 from skerry.kernels.joins.amjoin import no_vectors
 from skerry.kernels.joins.chains import Records, entries, insert_all, swept
 from skerry.kernels.joins.mjoin import Probing, mjoin
+from skerry.model.arrays import Int64s
 from skerry.model.time import Micros
-from skerry.operators.joins.technique import Arrivals, Int64s, Technique
+from skerry.operators.joins.technique import Arrivals, Technique
 
 __all__ = ["MJoin"]
 

@@ -20,8 +20,8 @@ from skerry.kernels.joins.chains import (
     with_tables,
 )
 from skerry.kernels.joins.outer import Lists, climb_levels, probe_tables, swept_occurrences, walk_occurrences
+from skerry.model.arrays import Int32s, Int64s
 from skerry.model.time import Micros
-from skerry.operators.joins.technique import Int32s, Int64s
 
 __all__ = ["OuterMJoin", "OuterSNJoin", "OuterTechnique", "OuterTree"]
 

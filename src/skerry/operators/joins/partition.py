@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
+from skerry.model.arrays import Int64s
 from skerry.model.time import Micros
 from skerry.operators.joins.arriving import arriving, in_order
 from skerry.operators.joins.combining import Combiner
 from skerry.operators.joins.rows import RowStore
-from skerry.operators.joins.side import Side
-from skerry.operators.joins.technique import Arrivals, Int64s, Technique
-from skerry.operators.operator import PaneChanges, Panes
+from skerry.operators.joins.technique import Arrivals, Technique
+from skerry.operators.operator import PageChanges, StatePages
+from skerry.plan.side import Side
 
 __all__ = ["Partition", "SpillFile", "sinces"]
 
@@ -33,7 +34,7 @@ class SpillFile:
 
 @dataclass
 class _Room:
-    """A stream's tuples in memory, and the panes they are saved in. Each time it is emptied, they get other names."""
+    """A stream's tuples in memory, and the pages they are saved in. Each time it is emptied, they get other names."""
 
     stream: int
     store: RowStore
@@ -44,20 +45,20 @@ class _Room:
     def name(self) -> str:
         return f"{self.stream}/{self.number}"
 
-    def changes(self) -> PaneChanges:
+    def changes(self) -> PageChanges:
         changes = self.store.changes()
         put = {f"{self.name}/{chunk}": blob for chunk, blob in changes.put.items()}
         drop = [f"{self.name}/{chunk}" for chunk in changes.drop]
         self.saved = (self.saved | put.keys()) - set(drop)
-        return PaneChanges(put, drop)
+        return PageChanges(put, drop)
 
-    def snapshot(self) -> Panes:
+    def snapshot(self) -> StatePages:
         return {f"{self.name}/{chunk}": blob for chunk, blob in self.store.snapshot().items()}
 
-    def restore(self, panes: Panes) -> None:
-        mine = [name for name in panes if name.startswith(f"{self.stream}/")]
+    def restore(self, pages: StatePages) -> None:
+        mine = [name for name in pages if name.startswith(f"{self.stream}/")]
         self.number = max((int(name.split("/")[1]) for name in mine), default=0)
-        self.store.restore({name.split("/")[2]: panes[name] for name in mine})
+        self.store.restore({name.split("/")[2]: pages[name] for name in mine})
         self.saved = set(mine)
 
 
@@ -147,21 +148,21 @@ class Partition:
             del self.files[number]
         return gone
 
-    def changes(self) -> PaneChanges:
+    def changes(self) -> PageChanges:
         """The new chunks of what is in memory, and those not needed any more."""
         parts = [room.changes() for room in self._rooms]
         drop = [*sorted(self._retired), *(name for part in parts for name in part.drop)]
         self._retired = set()
-        return PaneChanges({name: blob for part in parts for name, blob in part.put.items()}, drop)
+        return PageChanges({name: blob for part in parts for name, blob in part.put.items()}, drop)
 
-    def snapshot(self) -> Panes:
+    def snapshot(self) -> StatePages:
         """All chunks of what is in memory."""
         return {name: blob for room in self._rooms for name, blob in room.snapshot().items()}
 
-    def restore(self, panes: Panes, step: int) -> None:
+    def restore(self, pages: StatePages, step: int) -> None:
         """Take chunks over. Tuples of steps after ``step`` are still to be joined."""
         for room in self._rooms:
-            room.restore(panes)
+            room.restore(pages)
         self._fresh = self._rebuild(step)
 
     def _rebuild(self, step: int) -> list[Arrivals]:

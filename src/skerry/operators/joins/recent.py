@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from skerry.operators.joins.technique import Int64s
+from skerry.model.arrays import Int64s
 
 __all__ = ["RecentRows"]
 

@@ -7,13 +7,14 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.errors import LimitError
+from skerry.model.arrays import Int64s
 from skerry.model.batch import join
 from skerry.operators.joins.arriving import arriving, in_order
 from skerry.operators.joins.combining import Combiner
 from skerry.operators.joins.partition import sinces
-from skerry.operators.joins.side import Side
 from skerry.operators.joins.snjoin import SNJoin
-from skerry.operators.joins.technique import Arrivals, Int64s
+from skerry.operators.joins.technique import Arrivals
+from skerry.plan.side import Side
 
 __all__ = ["Visited", "revisit"]
 

@@ -9,12 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.errors import KernelError
+from skerry.model.arrays import Bools, Int64s
 from skerry.model.batch import empty, join, pack, unpack
 from skerry.model.time import Micros
-from skerry.operators.joins.keys import Bools
 from skerry.operators.joins.recent import RecentRows
-from skerry.operators.joins.technique import Int64s
-from skerry.operators.operator import PaneChanges, Panes
+from skerry.operators.operator import PageChanges, StatePages
 
 __all__ = ["RowStore", "changes_of", "restore_all", "snapshot_of"]
 
@@ -107,7 +106,7 @@ class RowStore:
     Rows lie in chunks; chunks of about one size are merged when there are several, so that a row is
     copied, and saved, a few times at the most (its number is a logarithm of the rows held). A chunk
     is dropped when its last row has ended; rows that ended before are left out when it is merged or
-    saved. A pane is a chunk: the number and the end of each row, then its columns. Once rows are asked for,
+    saved. A page is a chunk: the number and the end of each row, then its columns. Once rows are asked for,
     the newest are in a ring besides, from which they are taken if it has them all (``RecentRows``).
 
     >>> store = RowStore(pa.schema({"speed": pa.float64()}))
@@ -119,7 +118,7 @@ class RowStore:
 
     def __init__(self, schema: pa.Schema) -> None:
         self._schema = schema
-        self._pane_schema = pa.schema([pa.field("row", pa.int64()), pa.field("end", pa.int64()), *schema])
+        self._page_schema = pa.schema([pa.field("row", pa.int64()), pa.field("end", pa.int64()), *schema])
         self._chunks: dict[int, _Chunk] = {}
         self._pieces: list[_Piece] = []
         self._taken = 0  # how many rows since chunks have changed
@@ -201,25 +200,25 @@ class RowStore:
         if places.size:
             self._append(_Chunk(whole.numbers[places], whole.ends[places], whole.batch.take(pa.array(places))))
 
-    def changes(self) -> PaneChanges:
+    def changes(self) -> PageChanges:
         """The chunks that are new since the last call, and those that are merged or have ended."""
         self.forget(self._moment)
         fresh = [number for number in self._chunks if str(number) not in self._saved]
         gone = self._saved - {str(number) for number in self._chunks}
         self._saved = {str(number) for number in self._chunks}
-        return PaneChanges({str(number): self._packed(number) for number in fresh}, sorted(gone))
+        return PageChanges({str(number): self._packed(number) for number in fresh}, sorted(gone))
 
-    def snapshot(self) -> Panes:
+    def snapshot(self) -> StatePages:
         """All chunks."""
         self.forget(self._moment)
         return {str(number): self._packed(number) for number in self._chunks}
 
-    def restore(self, panes: Panes, next_row: int = 0) -> None:
+    def restore(self, pages: StatePages, next_row: int = 0) -> None:
         """Take chunks over. The next row has the number ``next_row``, or follows on the last."""
-        self._chunks = {int(name): self._unpacked(panes[name]) for name in sorted(panes, key=int)}
+        self._chunks = {int(name): self._unpacked(pages[name]) for name in sorted(pages, key=int)}
         self._start_over()
         self._first_end = min((chunk.last_end for chunk in self._chunks.values()), default=_NEVER)
-        self._saved = set(panes)
+        self._saved = set(pages)
         self._next_chunk = max(self._chunks, default=-1) + 1
         last = [int(chunk.numbers[-1]) for chunk in self._chunks.values()]
         self.next_row = max([next_row, *(number + 1 for number in last)])
@@ -273,37 +272,37 @@ class RowStore:
     def _packed(self, number: int) -> bytes:
         chunk = self._chunks[number].live(self._moment)
         columns = [pa.array(chunk.numbers), pa.array(chunk.ends), *chunk.batch.columns]
-        return pack(pa.RecordBatch.from_arrays(columns, schema=self._pane_schema))
+        return pack(pa.RecordBatch.from_arrays(columns, schema=self._page_schema))
 
     def _unpacked(self, blob: bytes) -> _Chunk:
-        pane = unpack(blob)
-        batch = pa.RecordBatch.from_arrays(pane.columns[2:], schema=self._schema)
-        return _Chunk(pane.column(0).to_numpy(), pane.column(1).to_numpy(), batch)
+        page = unpack(blob)
+        batch = pa.RecordBatch.from_arrays(page.columns[2:], schema=self._schema)
+        return _Chunk(page.column(0).to_numpy(), page.column(1).to_numpy(), batch)
 
 
-def changes_of(stores: Sequence[RowStore], watermark: Micros) -> PaneChanges:
+def changes_of(stores: Sequence[RowStore], watermark: Micros) -> PageChanges:
     """Those of several stores, each behind its number; and a clock, to go on from."""
     changes = [(number, store.changes()) for number, store in enumerate(stores)]
     put = {f"{number}/{name}": blob for number, each in changes for name, blob in each.put.items()}
     drop = [f"{number}/{name}" for number, each in changes for name in each.drop]
-    return PaneChanges({**put, _CLOCK: _clock(stores, watermark)}, drop)
+    return PageChanges({**put, _CLOCK: _clock(stores, watermark)}, drop)
 
 
-def snapshot_of(stores: Sequence[RowStore], watermark: Micros) -> Panes:
+def snapshot_of(stores: Sequence[RowStore], watermark: Micros) -> StatePages:
     """All chunks of several stores, and the clock."""
-    panes = [(number, store.snapshot()) for number, store in enumerate(stores)]
-    found = {f"{number}/{name}": blob for number, each in panes for name, blob in each.items()}
+    pages = [(number, store.snapshot()) for number, store in enumerate(stores)]
+    found = {f"{number}/{name}": blob for number, each in pages for name, blob in each.items()}
     return {**found, _CLOCK: _clock(stores, watermark)}
 
 
-def restore_all(stores: Sequence[RowStore], panes: Panes) -> Micros | None:
-    """Give each store its chunks back; among the panes may be others. The watermark, or None if nothing was saved."""
-    if _CLOCK not in panes:
+def restore_all(stores: Sequence[RowStore], pages: StatePages) -> Micros | None:
+    """Give each store its chunks back; among the pages may be others. The watermark, or None if nothing was saved."""
+    if _CLOCK not in pages:
         return None
-    clock = json.loads(panes[_CLOCK])
+    clock = json.loads(pages[_CLOCK])
     for number, (store, next_row) in enumerate(zip(stores, clock["next_rows"], strict=True)):
         own = f"{number}/"
-        store.restore({name.removeprefix(own): panes[name] for name in panes if name.startswith(own)}, next_row)
+        store.restore({name.removeprefix(own): pages[name] for name in pages if name.startswith(own)}, next_row)
     return Micros(clock["watermark"])
 
 

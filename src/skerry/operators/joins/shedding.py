@@ -6,11 +6,12 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.kernels.joins.snjoin import Tuples
+from skerry.model.arrays import Int64s
 from skerry.model.time import Micros
 from skerry.operators.joins.join import MultiJoin
-from skerry.operators.joins.side import Side
-from skerry.operators.joins.technique import Arrivals, Int64s, Technique
-from skerry.operators.operator import PaneChanges, Panes
+from skerry.operators.joins.technique import Arrivals, Technique
+from skerry.operators.operator import PageChanges, StatePages
+from skerry.plan.side import Side
 from skerry.shedding.bounded import BoundedJoin
 from skerry.shedding.report import told
 
@@ -63,22 +64,22 @@ class SheddingJoin(MultiJoin):
         """What became of all that has come."""
         return {name: int(count.sum()) for name, count in self._table.balance()._asdict().items()}
 
-    def changes(self) -> PaneChanges:
+    def changes(self) -> PageChanges:
         """Those of the rows, and what is known of them."""
         self._let_go()
         changes = super().changes()
-        return PaneChanges({**changes.put, _SHEDDING: self._table.saved()}, changes.drop)
+        return PageChanges({**changes.put, _SHEDDING: self._table.saved()}, changes.drop)
 
-    def snapshot(self) -> Panes:
+    def snapshot(self) -> StatePages:
         """The rows, and what is known of them."""
         self._let_go()
         return {**super().snapshot(), _SHEDDING: self._table.saved()}
 
-    def restore(self, panes: Panes) -> None:
+    def restore(self, pages: StatePages) -> None:
         """Take rows over, and what was known of them."""
-        if _SHEDDING in panes:
-            self._table.restored(panes[_SHEDDING])
-            super().restore({name: blob for name, blob in panes.items() if name != _SHEDDING})
+        if _SHEDDING in pages:
+            self._table.restored(pages[_SHEDDING])
+            super().restore({name: blob for name, blob in pages.items() if name != _SHEDDING})
 
     def _forget(self) -> None:
         super()._forget()

@@ -3,8 +3,9 @@
 import numpy as np
 
 from skerry.kernels.joins.snjoin import OccurrenceTable, Tuples
+from skerry.model.arrays import Int64s
 from skerry.model.time import Micros
-from skerry.operators.joins.technique import Arrivals, Int64s, Technique
+from skerry.operators.joins.technique import Arrivals, Technique
 
 __all__ = ["SNJoin"]
 

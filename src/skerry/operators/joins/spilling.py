@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from skerry.errors import LimitError, OptionError
 from skerry.kernels.hash import hash_integers
+from skerry.model.arrays import Int64s
 from skerry.model.batch import join, pack, unpack
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.operators.joins.arriving import arriving
@@ -17,11 +18,10 @@ from skerry.operators.joins.combining import Combiner
 from skerry.operators.joins.flushing import flush_policy
 from skerry.operators.joins.partition import Partition, SpillFile
 from skerry.operators.joins.revisit import Visited, revisit
-from skerry.operators.joins.side import Side
 from skerry.operators.joins.spill import SpillStore
-from skerry.operators.joins.technique import Int64s
 from skerry.operators.joins.techniques import make_technique
-from skerry.operators.operator import Operator, PaneChanges, Panes
+from skerry.operators.operator import Operator, PageChanges, StatePages
+from skerry.plan.side import Side
 
 __all__ = ["SpillingJoin"]
 
@@ -98,39 +98,39 @@ class SpillingJoin(Operator):
         self._idle, self._given = True, 0
         return given
 
-    def changes(self) -> PaneChanges:
+    def changes(self) -> PageChanges:
         """The new chunks in memory and the new files, and those not needed any more."""
         parts = [partition.changes() for partition in self._partitions]
         put = {f"{p}/{name}": blob for p, part in enumerate(parts) for name, blob in part.put.items()}
         drop = [f"{p}/{name}" for p, part in enumerate(parts) for name in part.drop]
         files = {number for partition in self._partitions for number in partition.files}
         put |= self._files(files - self._saved)
-        drop += [_pane(number) for number in sorted(self._saved - files)]
+        drop += [_page(number) for number in sorted(self._saved - files)]
         self._saved = files
-        return PaneChanges(put | {_CLOCK: self._clock()}, drop)
+        return PageChanges(put | {_CLOCK: self._clock()}, drop)
 
-    def snapshot(self) -> Panes:
+    def snapshot(self) -> StatePages:
         """The chunks in memory, and the files."""
-        panes = {
+        pages = {
             f"{p}/{name}": blob for p, each in enumerate(self._partitions) for name, blob in each.snapshot().items()
         }
         files = {number for partition in self._partitions for number in partition.files}
-        return panes | self._files(files) | {_CLOCK: self._clock()}
+        return pages | self._files(files) | {_CLOCK: self._clock()}
 
-    def restore(self, panes: Panes) -> None:
+    def restore(self, pages: StatePages) -> None:
         """Take chunks over, and write files."""
-        if _CLOCK not in panes:
+        if _CLOCK not in pages:
             return
-        clock = json.loads(panes[_CLOCK])
+        clock = json.loads(pages[_CLOCK])
         self._step, self._watermark, self._idle = clock["step"], Micros(clock["watermark"]), clock["idle"]
         for number, (place, *file) in clock["files"].items():
             self._partitions[place].files[int(number)] = SpillFile(*file)
-            self._spill.put(number, panes[_pane(number)])
+            self._spill.put(number, pages[_page(number)])
             self._saved.add(int(number))
         self._next_file = max(self._saved, default=-1) + 1
         for place, partition in enumerate(self._partitions):
             partition.settled, partition.newest = clock["settled"].get(str(place), (0, 0))
-            mine = {name.partition("/")[2]: blob for name, blob in panes.items() if name.startswith(f"{place}/")}
+            mine = {name.partition("/")[2]: blob for name, blob in pages.items() if name.startswith(f"{place}/")}
             partition.restore(mine, self._step)
         if not any(partition.fresh for partition in self._partitions):
             self._make_room(0)
@@ -223,7 +223,7 @@ class SpillingJoin(Operator):
             self._spill.drop(str(number))
 
     def _files(self, numbers: Iterable[int]) -> dict[str, bytes]:
-        return {_pane(number): self._spill.get(str(number)) for number in sorted(numbers)}
+        return {_page(number): self._spill.get(str(number)) for number in sorted(numbers)}
 
     def _clock(self) -> bytes:
         """The step, the watermark, and what must be known of the files and of the partitions that have some."""
@@ -236,5 +236,5 @@ class SpillingJoin(Operator):
         return json.dumps({**clock, "files": files, "settled": settled}).encode()
 
 
-def _pane(file: int | str) -> str:
+def _page(file: int | str) -> str:
     return f"{_DISK}/{file}"

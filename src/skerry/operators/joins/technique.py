@@ -17,12 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from skerry.errors import KernelError
+from skerry.model.arrays import Int32s, Int64s
 from skerry.model.time import Micros
 
-__all__ = ["Arrivals", "Int32s", "Int64s", "Technique"]
-
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
+__all__ = ["Arrivals", "Technique"]
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from skerry.kernels.joins.chains import Records, entries, swept
 from skerry.kernels.joins.tree import Tree, climb
+from skerry.model.arrays import Int64s
 from skerry.model.time import Micros
-from skerry.operators.joins.technique import Arrivals, Int64s, Technique
+from skerry.operators.joins.technique import Arrivals, Technique
 
 __all__ = ["SymmetricHashTree", "XJoinTree"]
 

@@ -18,10 +18,9 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from skerry.operators.aggregate import WINDOW_END, WINDOW_START
-from skerry.operators.dealing import Columns
-from skerry.operators.derive import Expression
-from skerry.operators.folds import Fold
+from skerry.model.expression import Columns, Expression
+from skerry.model.window import WINDOW_END, WINDOW_START
+from skerry.plan.fold import Fold
 from skerry.plan.nodes import Aggregate, Node, Project, Scan, Select, ViewPlan
 from skerry.plan.sharing.member import Member, dealt_out, over, renamed, selected, tree_of
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from skerry.build.stages import FEWEST_INDEXED
 from skerry.plan.nodes import ViewPlan
 from skerry.plan.sharing.aggregates import AggregateMember
 from skerry.plan.sharing.joins import JoinMember
 from skerry.plan.sharing.member import Member
-from skerry.plan.stages import FEWEST_INDEXED
 
 __all__ = ["share"]
 

@@ -18,14 +18,13 @@ from typing import Any
 from sqlglot import exp
 
 from skerry.catalog import Source
+from skerry.model.expression import Columns, Expression
 from skerry.model.time import END_OF_TIME
-from skerry.operators.dealing import Columns
-from skerry.operators.derive import Expression
-from skerry.operators.joins.ages import age_of, with_ages
-from skerry.operators.joins.side import Side
+from skerry.plan.ages import age_of, with_ages
 from skerry.plan.nodes import Join, Node, Project, Scan, ViewPlan
 from skerry.plan.shared import Wanted
 from skerry.plan.sharing.member import Member, dealt_out, index_of, over, renamed, selected, tree_of
+from skerry.plan.side import Side
 
 __all__ = ["JoinMember"]
 

@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from skerry.index.index import QueryIndex
 from skerry.index.reading import region_of
-from skerry.operators.dealing import Columns
-from skerry.operators.derive import Expression, evaluator
+from skerry.model.duckdb_session import open_duckdb
+from skerry.model.expression import Columns, Expression
 from skerry.plan.nodes import Aggregate, Join, Node, Select, ViewPlan
 from skerry.plan.shared import Deal
 
@@ -51,10 +51,10 @@ def dealt_out(
 
 def index_of(schema: pa.Schema, queries: Mapping[str, Sequence[exp.Expr]]) -> bytes:
     """An index of queries, packed, each all of some conditions."""
-    index = QueryIndex(schema, evaluator)
+    index = QueryIndex(schema, open_duckdb)
     for name, conditions in queries.items():
         tree = exp.and_(*conditions) if conditions else exp.true()
-        index.add(name, region_of(tree, schema, evaluator))
+        index.add(name, region_of(tree, schema, open_duckdb))
     return index.saved()
 
 

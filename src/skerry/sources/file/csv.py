@@ -11,10 +11,11 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
 from skerry.errors import RunError, SourceError
+from skerry.model.arrays import Bools
 from skerry.model.batch import empty, join
 from skerry.sources.file.casts import Column
 from skerry.sources.file.lane import find_columns, readable
-from skerry.sources.file.lines import Bools, Lines, unpacked
+from skerry.sources.file.lines import Lines, unpacked
 from skerry.sources.file.text import Parsed, TextLane
 
 __all__ = ["CsvLane"]

@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from skerry.model.batch import as_batch
-from skerry.operators.derive import evaluator
+from skerry.model.duckdb_session import open_duckdb
 
 __all__ = ["query"]
 
@@ -14,7 +14,7 @@ def query(sql: str, unit: pa.RecordBatch) -> pa.RecordBatch:
     >>> query("SELECT a + 1 AS b FROM unit", pa.record_batch({"a": [1, 2]})).to_pydict()
     {'b': [2, 3]}
     """
-    connection = evaluator()
+    connection = open_duckdb()
     connection.register("unit", pa.Table.from_batches([unit]))
     try:
         return as_batch(connection.sql(sql).to_arrow_table())

@@ -3,18 +3,18 @@
 import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from skerry.model.arrays import Bools
 from skerry.sources.file.letters import SHOWN_BYTES, byte_place, dead_letters, shown
 
-__all__ = ["Bools", "Lines", "sift", "too_long", "unpacked"]
+__all__ = ["Lines", "sift", "too_long", "unpacked"]
 
-Bools: TypeAlias = NDArray[np.bool_]
 
 _LINE_FEED, _CARRIAGE_RETURN = 10, 13
 

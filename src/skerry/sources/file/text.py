@@ -95,7 +95,7 @@ class TextLane(FileLane):
         return self._peeked[unit]
 
     def _before(self, unit: int) -> tuple[Micros, Micros]:
-        """Place a block in which no line tells its time at the end of the nearest one before it that does."""
+        """Location a block in which no line tells its time at the end of the nearest one before it that does."""
         for earlier in range(unit - 1, -1, -1):
             if found := self._peeked.get(earlier) or self._peek(earlier):
                 return found[1], found[1]

@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 
 from skerry.catalog import Source
 from skerry.errors import SourceError
+from skerry.model.arrays import Int64s
 from skerry.model.types import TIMESTAMP, sql_name
-from skerry.sources.sim.draws import Int64s
 from skerry.sources.sim.feed import Lines
 from skerry.sources.sim.road import POSITIONS, SIDES, Road
 from skerry.sources.source import REJECTS, Decoded

@@ -13,10 +13,10 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Int64s", "Keys", "bell", "keys", "uniform"]
+from skerry.model.arrays import Float64s, Int64s
 
-Floats = NDArray[np.float64]
-Int64s = NDArray[np.int64]
+__all__ = ["Keys", "bell", "keys", "uniform"]
+
 Keys = NDArray[np.uint64]
 
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -39,7 +39,7 @@ def keys(seed: int, about: str, moments: Int64s, places: Int64s) -> Keys:
     return _mixed(when[:, None] ^ where[None, :])
 
 
-def uniform(of: Keys, draw: int) -> Floats:
+def uniform(of: Keys, draw: int) -> Float64s:
     """Draw from [0, 1). Draws of different numbers from the same key are independent.
 
     >>> float(uniform(keys(1, "vehicle", np.arange(1000), np.arange(10)), 0).mean().round(2))
@@ -48,7 +48,7 @@ def uniform(of: Keys, draw: int) -> Floats:
     return (_drawn(of, draw) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def bell(of: Keys, draw: int) -> Floats:
+def bell(of: Keys, draw: int) -> Float64s:
     """Draw from a bell curve with mean 0 and deviation 1 that ends at -3 and 3.
 
     It is the sum of three uniform draws: no tail reaches an impossible speed or length.

@@ -10,17 +10,15 @@ seed, the time of the sample, the station and the lane, so it is the same howeve
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
+from skerry.model.arrays import Bools, Float64s, Int64s
 from skerry.model.time import Micros
-from skerry.sources.sim.draws import Floats, Int64s, keys, uniform
+from skerry.sources.sim.draws import keys, uniform
 from skerry.sources.sim.loops import Samples, sample
 from skerry.sources.sim.settings import Settings
 from skerry.sources.sim.traffic import MOST_LANES, Traffic
 
 __all__ = ["Feed", "Lines"]
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -34,9 +32,9 @@ class Lines:
     lane: Int64s
     garbled: Bools
     flow: Int64s
-    speed: Floats
-    length: Floats
-    occupancy: Floats
+    speed: Float64s
+    length: Float64s
+    occupancy: Float64s
 
     def only(self, kept: Bools) -> "Lines":
         """Keep some lines; all of them cost nothing."""
@@ -74,7 +72,7 @@ class Feed:
         """Number each loop, the same however long and wide the road is."""
         return (np.array(self.stations)[:, None] * MOST_LANES + np.arange(self.traffic.road.lanes)).ravel()
 
-    def _arrival(self, ticks: Int64s, drawn: Floats) -> Int64s:
+    def _arrival(self, ticks: Int64s, drawn: Float64s) -> Int64s:
         """Say when lines arrive: most at once, some late; before the end, where there is one."""
         late = ((self.settings.disorder_ticks + 1) * drawn * drawn * drawn).astype(np.int64)
         arrival = ticks[:, None] + late

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skerry.model.arrays import Float64s, Int64s
 from skerry.model.time import MICROS, Micros
-from skerry.sources.sim.draws import Floats, Int64s, keys, uniform
+from skerry.sources.sim.draws import keys, uniform
 from skerry.sources.sim.road import SIDES, Road
 
 __all__ = ["MOST_AN_HOUR", "Incident", "incidents"]
@@ -37,7 +38,7 @@ class Incident:
     severity: float
     description: str
 
-    def effect(self, moments_us: Int64s) -> Floats:
+    def effect(self, moments_us: Int64s) -> Float64s:
         """Say how much of its severity is felt: it takes 2 minutes to build up and 5 to clear.
 
         >>> jam = Incident(Micros(0), Micros(30 * 60_000_000), 3, "east", 0.6, "collision")

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skerry.model.arrays import Float64s, Int64s
 from skerry.model.time import Micros
-from skerry.sources.sim.draws import Floats, Int64s
 from skerry.sources.sim.traffic import FEET_A_SECOND, LONGEST_TRIP_US, Traffic, Vehicles
 
 __all__ = ["Samples", "sample"]
@@ -19,9 +19,9 @@ class Samples:
     """What loops measured: flat arrays in order of tick, station, lane. Means over no vehicle are NaN."""
 
     flow: Int64s
-    speed: Floats
-    length: Floats
-    occupancy: Floats
+    speed: Float64s
+    length: Float64s
+    occupancy: Float64s
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class _Passages:
     """Vehicles over loops: the number of the sample each falls into, speed and length."""
 
     sample: Int64s
-    mph: Floats
-    feet: Floats
+    mph: Float64s
+    feet: Float64s
 
 
 def sample(traffic: Traffic, stations: range, first_us: Micros, period_us: int, ticks: int) -> Samples:
@@ -68,7 +68,7 @@ def _measured(passages: _Passages, period_us: int, size: int) -> Samples:
     flow = np.bincount(passages.sample, minlength=size)
     counted = np.where(flow > 0, flow, np.nan)
     over_us = (passages.feet + _LOOP_FEET) / (passages.mph * FEET_A_SECOND) * 1e6
-    occupied: Floats = np.bincount(passages.sample, over_us, size) / period_us
+    occupied: Float64s = np.bincount(passages.sample, over_us, size) / period_us
     return Samples(
         flow=flow,
         speed=np.round(np.bincount(passages.sample, passages.mph, size) / counted, 1),

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from skerry.sources.sim.draws import Floats, Int64s
+from skerry.model.arrays import Float64s, Int64s
 
 __all__ = ["GAP_FEET", "POSITIONS", "SIDES", "Road"]
 
@@ -82,12 +82,12 @@ class Road:
         return tuple(f"i80-{SIDES[side][0]}-{segment:02d}-{POSITIONS[place][0]}" for side, segment, place in stations)
 
     @cached_property
-    def latitudes(self) -> Floats:
+    def latitudes(self) -> Float64s:
         """Degrees north."""
         return self._coordinates(0)
 
     @cached_property
-    def longitudes(self) -> Floats:
+    def longitudes(self) -> Float64s:
         """Degrees east: below zero here."""
         return self._coordinates(1)
 
@@ -99,11 +99,11 @@ class Road:
         """
         return 2 * (segment - 1) + SIDES.index(side)
 
-    def _coordinates(self, axis: int) -> Floats:
-        surveyed: Floats = np.array(_SURVEYED)[:, axis]
+    def _coordinates(self, axis: int) -> Float64s:
+        surveyed: Float64s = np.array(_SURVEYED)[:, axis]
         within = np.minimum(self.segments, len(surveyed)) - 1
         beyond = np.maximum(self.segments - len(surveyed), 0)
         heading = np.where(self.sides == 0, 1.0, -1.0)
-        middle: Floats = surveyed[within] + beyond * _NEXT_SEGMENT[axis]
-        coordinates: Floats = middle + heading * (self.positions * _ALONG[axis] + _ACROSS[axis])
+        middle: Float64s = surveyed[within] + beyond * _NEXT_SEGMENT[axis]
+        coordinates: Float64s = middle + heading * (self.positions * _ALONG[axis] + _ACROSS[axis])
         return coordinates.round(5)

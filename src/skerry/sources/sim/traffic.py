@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skerry.model.arrays import Float64s, Int64s
 from skerry.model.time import MICROS, Micros
-from skerry.sources.sim.draws import Floats, Int64s, Keys, bell, keys, uniform
+from skerry.sources.sim.draws import Keys, bell, keys, uniform
 from skerry.sources.sim.incidents import Incident, incidents
 from skerry.sources.sim.road import GAP_FEET, Road
 
@@ -49,18 +50,18 @@ class Vehicles:
     lane: Int64s
     upstream_us: Int64s
     downstream_us: Int64s
-    upstream_mph: Floats
-    downstream_mph: Floats
-    feet: Floats
+    upstream_mph: Float64s
+    downstream_mph: Float64s
+    feet: Float64s
 
 
 @dataclass(frozen=True)
 class _Conditions:
     """What holds in a slot (row) at a pair (column): vehicles a slot and lane, and their usual speeds."""
 
-    demand: Floats
-    upstream_mph: Floats
-    downstream_mph: Floats
+    demand: Float64s
+    upstream_mph: Float64s
+    downstream_mph: Float64s
 
 
 @dataclass(frozen=True)
@@ -123,20 +124,20 @@ class Traffic:
         harm = self._harm(slots, pairs)
         return _Conditions(demand[:, None] * (1.0 - 0.5 * harm), speed * (1.0 - harm), speed * (1.0 - 0.5 * harm))
 
-    def _roughness(self, pairs: range) -> Floats:
+    def _roughness(self, pairs: range) -> Float64s:
         """How much a pair takes part in a rush hour: some stretches are worse than others, always."""
         return 0.7 + 0.3 * uniform(keys(self.seed, "roughness", np.zeros(1, np.int64), np.array(pairs))[0], 0)
 
-    def _waves(self, slots: Int64s, pairs: range) -> Floats:
+    def _waves(self, slots: Int64s, pairs: range) -> Float64s:
         """Let the speed of a pair sway by a few per cent from minute to minute."""
         minute, second = np.divmod(slots, 60)
         knots = np.arange(minute[0], minute[-1] + 2)
         sway = bell(keys(self.seed, "wave", knots, np.array(pairs)), 0)
         row, part = minute - minute[0], (second / 60)[:, None]
-        swayed: Floats = sway[row] * (1.0 - part) + sway[row + 1] * part
+        swayed: Float64s = sway[row] * (1.0 - part) + sway[row + 1] * part
         return 1.0 + 0.04 * swayed
 
-    def _harm(self, slots: Int64s, pairs: range) -> Floats:
+    def _harm(self, slots: Int64s, pairs: range) -> Float64s:
         """Say how severe the worst incident under way is."""
         harm = np.zeros((slots.size, len(pairs)))
         for incident in self.incidents(Micros(int(slots[0]) * SLOT_US), Micros(int(slots[-1] + 1) * SLOT_US)):

@@ -8,8 +8,8 @@ from pyspark.sql import Column, DataFrame, types
 from pyspark.sql import functions as F
 
 from skerry.deduce.order import Bind, Check, Match, Step, order, variables_of
-from skerry.deduce.program import Atom, Comparison, Rule, in_units
 from skerry.model.term import Arithmetic, Constant, Duration, Term, Variable
+from skerry.plan.program import Atom, Comparison, Rule, in_units
 
 __all__ = ["Body", "bindings"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from skerry.deduce.change import Tick
-from skerry.deduce.program import Checked
 from skerry.deduce.values import Row, row_key
+from skerry.plan.program import Checked
 from skerry.spark.rules.fitting import schema_of, typed, unfit
 from skerry.spark.rules.rounds import model
 from skerry.spark.session import session

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pyspark.sql import types
 
 from skerry.deduce.checks import check
-from skerry.deduce.program import AGGREGATES, Aggregate, Atom, Builtin, Checked, Class, Column, Comparison, Rule, Type
 from skerry.deduce.values import Row, kind
 from skerry.model.term import Arithmetic, Call, Constant, Term, Terms, Value
+from skerry.plan.program import AGGREGATES, Aggregate, Atom, Builtin, Checked, Class, Column, Comparison, Rule, Type
 
 __all__ = ["SPARK_TYPES", "schema_of", "typed", "unfit"]
 

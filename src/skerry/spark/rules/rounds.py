@@ -11,9 +11,9 @@ from pyspark.sql.types import StructType
 
 from skerry.deduce.gather import gathered
 from skerry.deduce.guard import too_many_tuples
-from skerry.deduce.program import Aggregate, Atom, Checked, Class, Component, Rule
 from skerry.errors import RuleLimit
 from skerry.model.term import Constant, Value, Variable
+from skerry.plan.program import Aggregate, Atom, Checked, Class, Component, Rule
 from skerry.spark.rules.bodies import Body, bindings, name_of
 from skerry.spark.rules.fitting import schema_of
 

@@ -9,7 +9,6 @@ answer; or that its key has lost a tuple. Where keys repeat, those stay that mak
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels._reference import inner_kernel
 from skerry.kernels.bits import ones
@@ -29,6 +28,7 @@ from skerry.kernels.shedding.policies.repeating import (
 from skerry.kernels.shedding.queues import Queues, append, empty_queues, first, least, prioritise, settled, take_out
 from skerry.kernels.shedding.room import GHOST, NONE, Windows, longer, moved
 from skerry.kernels.shedding.windows import at
+from skerry.model.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
 
 __all__ = ["Adaptive"]
 
@@ -63,27 +63,27 @@ class Adaptive(NamedTuple):
 
     situations: Queues
     keys: Repeating
-    ahead: npt.NDArray[np.float64]
+    ahead: Float64s
     """By situation and age: gains and times, in it and ahead of those that left it, and how many left."""
-    usual: npt.NDArray[np.float64]
+    usual: Float64s
     """Gains and times by stream."""
-    sums: npt.NDArray[np.float64]
+    sums: Float64s
     """By situation: answers after and on arrival, and tuples that arrived in it."""
-    hopes: npt.NDArray[np.float64]
+    hopes: Float64s
     """By situation: how much more than is usual in its stream is believed to be ahead, before that is known."""
-    broken: npt.NDArray[np.bool_]
+    broken: Bools
     """By entry: whether a stream has lost its last tuple of the key, and there was no answer since."""
-    since: npt.NDArray[np.int64]
+    since: Int64s
     """Since when a tuple is in its class."""
-    patterns: npt.NDArray[np.uint64]
+    patterns: UInt64s
     """By situation: streams that had the key on arrival, and that have it."""
-    owners: npt.NDArray[np.int64]
+    owners: Int64s
     """The stream of each situation."""
-    places: npt.NDArray[np.int32]
+    places: Int32s
     """Situations by hash of stream and patterns."""
-    marks: npt.NDArray[np.int64]
+    marks: Int64s
     """How many situations there are, how many keys came in, the newest start."""
-    turns: npt.NDArray[np.int64]
+    turns: Int64s
     """Whose turn it is to be looked through, by stream: a place in its heap."""
 
     @classmethod

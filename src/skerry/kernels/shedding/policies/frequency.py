@@ -6,11 +6,11 @@ Law, Zaniolo: Load shedding for window joins on multiple data streams, 2007.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels.shedding.queues import Queues, append, empty_queues, first, least, prioritise, settled, take_out
 from skerry.kernels.shedding.room import Windows
 from skerry.kernels.shedding.windows import at
+from skerry.model.arrays import Int64s
 
 __all__ = ["Frequency"]
 
@@ -23,7 +23,7 @@ class Frequency(NamedTuple):
     """
 
     queues: Queues
-    serial: npt.NDArray[np.int64]
+    serial: Int64s
     """How many keys came into the windows so far; they are ranked by it among equals."""
 
     @classmethod

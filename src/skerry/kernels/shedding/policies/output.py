@@ -6,12 +6,12 @@ Srivastava, Widom: Memory-limited execution of windowed stream joins, 2004.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels._reference import inner_kernel
 from skerry.kernels.shedding.queues import Queues, append, empty_queues, first, least, prioritise, settled, take_out
 from skerry.kernels.shedding.room import NONE, Windows, longer
 from skerry.kernels.shedding.windows import at
+from skerry.model.arrays import Float64s, Int64s
 
 __all__ = ["Output"]
 
@@ -29,11 +29,11 @@ class Output(NamedTuple):
     """
 
     queues: Queues
-    answers: npt.NDArray[np.float64]
+    answers: Float64s
     """By entry."""
-    gone: npt.NDArray[np.int64]
+    gone: Int64s
     """Entries without tuples, in the order in which they lost them: next, previous, whether it is one."""
-    marks: npt.NDArray[np.int64]
+    marks: Int64s
     """How many keys came in so far; first, last and number of entries without tuples, and how many may be."""
 
     @classmethod

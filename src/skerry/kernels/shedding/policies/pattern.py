@@ -14,6 +14,7 @@ from skerry.kernels.shedding.policies.ranks import Ranks, empty_ranks, fall, fil
 from skerry.kernels.shedding.queues import first
 from skerry.kernels.shedding.room import NONE, Records, Windows, longer
 from skerry.kernels.shedding.windows import at
+from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["Pattern"]
 
@@ -54,9 +55,9 @@ class Pattern(NamedTuple):
     ranks: Ranks
     places: npt.NDArray[np.uint32]
     """Classes by stream and pattern, or by their hash."""
-    used: npt.NDArray[np.int64]
+    used: Int64s
     """How many classes there are."""
-    counts: npt.NDArray[np.int32]
+    counts: Int32s
     """Tuples held by hash value and stream; no rows if patterns are exact."""
 
     @classmethod

@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels.hash import hash_of
 from skerry.kernels.shedding.room import GHOST, NONE, Windows
 from skerry.kernels.shedding.windows import at
+from skerry.model.arrays import Int64s
 
 __all__ = ["Random"]
 
@@ -15,7 +15,7 @@ __all__ = ["Random"]
 class Random(NamedTuple):
     """A draw among the slots, which are all taken when a window is full; the same draws for the same seed."""
 
-    draws: npt.NDArray[np.int64]
+    draws: Int64s
     """The seed, how many draws there were, how many streams there are."""
 
     @classmethod

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from skerry.kernels._reference import inlined_kernel, inner_kernel
 from skerry.kernels.bits import lowest_bit
+from skerry.model.arrays import Int64s, UInt64s
 
 __all__ = ["Ranks", "empty_ranks", "fall", "fill", "lowest", "ranked", "rise", "wider"]
 
@@ -24,9 +25,9 @@ class Ranks(NamedTuple):
     """The classes of each stream, the lowest first; a class knows its rank."""
 
     order: npt.NDArray[np.uint32]
-    filled: npt.NDArray[np.uint64]
+    filled: UInt64s
     """By stream and rank: whether the class there has tuples."""
-    sizes: npt.NDArray[np.int64]
+    sizes: Int64s
     """How many classes each stream has."""
 
 

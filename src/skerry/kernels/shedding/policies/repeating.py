@@ -9,11 +9,11 @@ says little, and it counts there as a part of a tuple.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skerry.kernels._reference import inner_kernel
 from skerry.kernels.shedding.queues import Queues, empty_queues, prioritise, settled
 from skerry.kernels.shedding.room import Windows, longer
+from skerry.model.arrays import Bools, Int32s, UInt64s
 
 __all__ = [
     "ABSENT",
@@ -40,11 +40,11 @@ class Repeating(NamedTuple):
     """Classes are pairs of key and stream. A key repeats once some stream has had two tuples of it."""
 
     queues: Queues
-    held: npt.NDArray[np.int32]
+    held: Int32s
     """How many tuples there are, by key and stream."""
-    came: npt.NDArray[np.uint64]
+    came: UInt64s
     """By key, the streams that have had it."""
-    repeats: npt.NDArray[np.bool_]
+    repeats: Bools
     """By key."""
 
 

@@ -1,0 +1,37 @@
+"""Scalar expressions: what a projection computes and a selection asks."""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+from sqlglot import exp
+
+from skerry.model.predicate import Predicate
+
+__all__ = ["Columns", "Expression"]
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A scalar expression in DuckDB's dialect, with its type; made from a checked syntax tree, never from text.
+
+    ``column`` is set where it is nothing but a column, which costs no evaluation; ``predicate`` where Arrow
+    decides it as DuckDB would, which costs less.
+    """
+
+    sql: str
+    type: pa.DataType
+    column: str | None = None
+    predicate: Predicate | None = None
+
+    @classmethod
+    def of(cls, name: str, type_: pa.DataType) -> "Expression":
+        """A bare column.
+
+        >>> Expression.of("speed", pa.float64()).sql
+        '"speed"'
+        """
+        return cls(exp.column(name, quoted=True).sql("duckdb"), type_, name)
+
+
+Columns = tuple[tuple[str, Expression], ...]
+"""The columns of an answer: names, and what computes them."""

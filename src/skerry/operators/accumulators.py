@@ -1,0 +1,213 @@
+"""What an aggregate must remember of a group: cells that can be folded from values and merged.
+
+Cells of one group from any number of batches, in any order, merge to the same bytes' worth of
+answer: sums are exact (``kernels.exact``), the rest does not depend on order anyway.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from skerry.kernels.folds.deviation import squares
+from skerry.kernels.folds.exact import Totals, add_totals, add_values
+from skerry.kernels.folds.fold import greatest, least
+from skerry.kernels.folds.group import Groups
+from skerry.model.arrays import Bools, Float64s
+from skerry.operators.grouping import group_rows, integers
+
+__all__ = ["Cell", "Count", "Distinct", "Extreme", "Total", "totals_of"]
+
+_WORDS = pa.list_(pa.int64())
+
+
+@dataclass(frozen=True)
+class Cell(ABC):
+    """One remembered value a group, about the column ``argument`` (or about rows, if it is None)."""
+
+    argument: str | None
+    argument_type: pa.DataType | None = None
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """A name that two cells share if they remember the same."""
+
+    @property
+    @abstractmethod
+    def type(self) -> pa.DataType:
+        """The type of the remembered values."""
+
+    @abstractmethod
+    def fold(self, values: pa.Array | None, groups: Groups) -> pa.Array:
+        """Remember values, a cell a group."""
+
+    @abstractmethod
+    def merge(self, cells: pa.Array, groups: Groups) -> pa.Array:
+        """Make one cell of those in each group."""
+
+
+@dataclass(frozen=True)
+class Count(Cell):
+    """How many values that are not NULL, or how many rows."""
+
+    @property
+    def name(self) -> str:
+        """Count of the argument."""
+        return f"count({self.argument or '*'})"
+
+    @property
+    def type(self) -> pa.DataType:
+        """A whole number."""
+        return pa.int64()
+
+    def fold(self, values: pa.Array | None, groups: Groups) -> pa.Array:
+        """Count."""
+        numbers = groups.numbers
+        if values is not None and values.null_count:
+            numbers = numbers[values.is_valid().to_numpy(zero_copy_only=False)]
+        return pa.array(np.bincount(numbers, minlength=groups.count).astype(np.int64))
+
+    def merge(self, cells: pa.Array, groups: Groups) -> pa.Array:
+        """Add up."""
+        counts = np.zeros(groups.count, np.int64)
+        np.add.at(counts, groups.numbers, cells.to_numpy())
+        return pa.array(counts)
+
+
+@dataclass(frozen=True)
+class Total(Cell):
+    """The exact sum of the values, or of their squares."""
+
+    squared: bool = False
+
+    @property
+    def name(self) -> str:
+        """Total of the argument. A total of 64-bit integers and one of the doubles nearest to them differ."""
+        if self.argument_type == pa.int64():
+            return f"whole({self.argument})"
+        return f"{'squares' if self.squared else 'total'}({self.argument})"
+
+    @property
+    def type(self) -> pa.DataType:
+        """The words of an exact total."""
+        return _WORDS
+
+    def fold(self, values: pa.Array | None, groups: Groups) -> pa.Array:
+        """Add values up."""
+        assert values is not None, "a total has an argument"
+        parts, valid, numbers = self._parts(values), _valid(values), groups.numbers
+        if len(parts) == 1:
+            return _listed(add_values(parts[0], valid, numbers, groups.count))
+        twice = np.concatenate(parts), np.concatenate([valid, valid]), np.concatenate([numbers, numbers])
+        return _listed(add_values(*twice, groups.count))
+
+    def merge(self, cells: pa.Array, groups: Groups) -> pa.Array:
+        """Add totals up."""
+        return _listed(add_totals(totals_of(cells), groups.numbers, groups.count))
+
+    def _parts(self, values: pa.Array) -> list[np.ndarray]:
+        """Doubles whose exact sum is the sum sought: a 64-bit integer takes two, and so does a square."""
+        if self.argument_type == pa.int64():
+            whole = integers(values)
+            assert whole is not None
+            return [(whole >> 32).astype(np.float64) * 2.0**32, (whole & 0xFFFFFFFF).astype(np.float64)]
+        doubles = _doubles(values)
+        return list(squares(doubles)) if self.squared else [doubles]
+
+
+@dataclass(frozen=True)
+class Extreme(Cell):
+    """The least or the greatest value."""
+
+    highest: bool = False
+
+    @property
+    def name(self) -> str:
+        """Extreme of the argument."""
+        return f"{'greatest' if self.highest else 'least'}({self.argument})"
+
+    @property
+    def type(self) -> pa.DataType:
+        """The argument's own."""
+        assert self.argument_type is not None
+        return self.argument_type
+
+    def fold(self, values: pa.Array | None, groups: Groups) -> pa.Array:
+        """Find it."""
+        assert values is not None, "an extreme has an argument"
+        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+            return self._of_texts(values, groups)
+        floating = pa.types.is_floating(values.type)
+        numbers = _doubles(values) if floating else integers(values)
+        assert numbers is not None, "what can be compared is a number, a time, a truth value or a text"
+        valid = _valid(values)
+        found, any_ = (greatest if self.highest else least)(numbers, valid, groups.numbers, groups.count)
+        plain = pa.array(found + 0, mask=~any_)  # -0.0 equals 0.0, so the first to come must not show
+        return plain.cast(pa.bool_()) if pa.types.is_boolean(values.type) else plain.cast(values.type)
+
+    def merge(self, cells: pa.Array, groups: Groups) -> pa.Array:
+        """The extreme of extremes."""
+        return self.fold(cells, groups)
+
+    def _of_texts(self, values: pa.Array, groups: Groups) -> pa.Array:
+        verb = "max" if self.highest else "min"
+        table = pa.table({"group": groups.numbers, "value": values})
+        found = table.group_by("group").aggregate([("value", verb)]).sort_by("group")
+        return found[f"value_{verb}"].combine_chunks()
+
+
+@dataclass(frozen=True)
+class Distinct(Cell):
+    """The different values that are not NULL."""
+
+    @property
+    def name(self) -> str:
+        """Distinct values of the argument."""
+        return f"distinct({self.argument})"
+
+    @property
+    def type(self) -> pa.DataType:
+        """A list of the argument's type."""
+        return pa.list_(self.argument_type)
+
+    def fold(self, values: pa.Array | None, groups: Groups) -> pa.Array:
+        """Collect."""
+        assert values is not None, "distinct values have an argument"
+        rows = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
+        return self._collected(values.take(pa.array(rows)), groups.numbers[rows], groups.count)
+
+    def merge(self, cells: pa.Array, groups: Groups) -> pa.Array:
+        """Unite."""
+        return self._collected(cells.flatten(), groups.numbers[cells.value_parent_indices().to_numpy()], groups.count)
+
+    def _collected(self, values: pa.Array, numbers: np.ndarray, count: int) -> pa.Array:
+        first = group_rows([pa.array(numbers), values], len(values)).first
+        order = first[np.argsort(numbers[first], kind="stable")]
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(numbers[first], minlength=count))])
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values.take(pa.array(order)), type=self.type)
+
+
+def _valid(values: pa.Array) -> Bools:
+    """Which values are not NULL."""
+    if not values.null_count:
+        return np.ones(len(values), np.bool_)
+    return values.is_valid().to_numpy(zero_copy_only=False)
+
+
+def _doubles(values: pa.Array) -> Float64s:
+    """Numbers as doubles, NULL as 0; without a copy where there is nothing to change."""
+    doubles = pc.cast(values, pa.float64(), safe=False)
+    return (doubles.fill_null(0.0) if doubles.null_count else doubles).to_numpy(zero_copy_only=False)
+
+
+def totals_of(cells: pa.Array) -> Totals:
+    """View a column of totals as the kernel's arrays."""
+    offsets = cells.offsets.to_numpy().astype(np.int64)
+    return Totals(offsets - offsets[0], cells.flatten().to_numpy())
+
+
+def _listed(totals: Totals) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array(totals.offsets, pa.int32()), pa.array(totals.words))

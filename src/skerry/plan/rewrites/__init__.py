@@ -1,0 +1,1 @@
+"""Plans made from plans, one verb per file."""

@@ -1,1 +1,0 @@
-"""What stands between sensors and queries."""

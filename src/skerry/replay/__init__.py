@@ -1,0 +1,1 @@
+"""Sources advancing together in event time: steps, their size, and how much of them an overloaded view takes in."""

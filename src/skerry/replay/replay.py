@@ -1,0 +1,252 @@
+"""All sources advance together in event time, a step at a time.
+
+A step is an interval of event time that is common to all lanes of all sources: each lane hands over
+the readings that arrive in it, in stored order. So bounded streams are replayed as they would have
+come live, and no stream runs ahead of another by more than a step.
+
+The planner is a pure function from one position to the next (for live lanes: of the clock too), and
+a position is plain JSON. Spark logs it ahead of each batch; what a batch reads follows from the two
+positions around it, so a batch that runs again reads the same.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from heapq import heapify, heappop, heapreplace
+from typing import Any
+
+from skerry.model.time import END_OF_TIME, MICROS, START_OF_TIME, Micros
+from skerry.replay.pace import A_STEP, Pace, next_pace, noted
+from skerry.replay.step_size import FEW, Stride, next_stride
+from skerry.sources.source import Connector, Lane, Split
+
+__all__ = ["Position", "Replay"]
+
+Position = dict[str, Any]
+"""``{"step": n, "done": bool, "until": {source: moment}, "lanes": {source: lanes}, "lag": micros, "span": micros,
+"shares": {view: share}, "blameless": [view], "paces": {view: pace}, "stride": stride, "version": n}``, the lanes of a
+source as ``{"passed": k, "open": {lane index: [unit, cut]}}``. The lag is how long readings had waited when the step
+began, the span in how much time those of the step came; the shares say how much of it is taken in, the paces how that
+was settled (``sources.pace``), and the stride how long the step could be. The version is that of the registry."""
+
+
+class _Cursor:
+    """Where one lane stands: units before ``unit`` are read, and of it what arrived until ``cut``."""
+
+    def __init__(self, lane: Lane, unit: int, cut: int | None) -> None:
+        self.lane, self.unit, self.cut = lane, unit, cut
+
+    @property
+    def spent(self) -> bool:
+        return self.unit >= self.lane.count()
+
+    def end(self) -> Micros:
+        """The moment at which the unit at hand is used up, if it is not behind its own cut."""
+        return Micros(max(self.lane.last(self.unit), self.cut if self.cut is not None else START_OF_TIME))
+
+    def move_to(self, moment: Micros, *, cuts: bool) -> None:
+        """Use up units that end by ``moment``; of one that lies across it, take a part if it ``cuts``.
+
+        A cut never goes back: a live lane may bring older readings than were taken from this one already.
+        """
+        while not self.spent and self.end() <= moment:
+            self.unit, self.cut = self.unit + 1, None
+        if cuts and not self.spent and self.lane.first(self.unit) <= moment:
+            self.cut = moment if self.cut is None else max(self.cut, moment)
+
+
+class Replay:
+    """Plan steps of about ``step_rows`` readings over a set of connectors.
+
+    ``most_lags`` names the views that would rather miss readings than lag by more; where there are any, steps over live
+    sources are shorter if they would take too long (``sources.stride``). ``next_version`` gives the version
+    of the registry that a step sees, from that of the step before; the first is that of 0. ``clock`` tells the time in
+    seconds: a step takes from when it is planned until the next one is asked for.
+    """
+
+    def __init__(
+        self,
+        connectors: Sequence[Connector],
+        step_rows: int,
+        most_lags: Mapping[str, Micros] | None = None,
+        next_version: Callable[[int], int] = int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._most_lags, self._next_version = most_lags or {}, next_version
+        self._connectors = {connector.definition.name: connector for connector in connectors}
+        self._lanes = {name: list(connector.lanes()) for name, connector in self._connectors.items()}
+        self._step_rows = step_rows
+        self._resumed = False
+        self._clock = clock
+        self._planned: tuple[int, int, float] | None = None
+        self._took: tuple[int, int, float] | None = None
+
+    def start(self) -> Position:
+        """The position before the first reading."""
+        lanes = {name: {"passed": 0, "open": {}} for name in self._lanes}
+        start = {"step": 0, "done": False, "until": {}, "lanes": lanes, "lag": 0, "span": 0, "version": 0}
+        return {**start, **_told(dict.fromkeys(self._most_lags, Pace())), "stride": list(self._first_stride())}
+
+    def next(self, position: Position) -> Position:
+        """The position one step on, or the same one if there is nothing new."""
+        self._look_back(position["step"])
+        stride = self._stride(position)
+        paces = self._paces(position, stride.overhead)
+        cursors = {name: self._cursors(name, position["lanes"][name]) for name in self._lanes}
+        everyone = [cursor for lanes in cursors.values() for cursor in lanes]
+        self._resume(everyone)
+        (moment, rows), come = self._horizon(everyone, min(stride.rows, self._step_rows)), self._come()
+        alone = len([cursor for cursor in everyone if not cursor.spent]) == 1
+        until = {name: min(moment, come) if self._connectors[name].live else moment for name in cursors}
+        for name, found in cursors.items():
+            for cursor in found:
+                cursor.move_to(until[name], cuts=not alone)
+        lanes = {name: self._record(name, position["lanes"][name]["passed"], found) for name, found in cursors.items()}
+        done = not self._any_live() and all(cursor.spent for cursor in everyone)
+        if lanes == position["lanes"] and done == position["done"]:
+            return position
+        lag = self._lag(position["until"], come)
+        self._planned = position["step"] + 1, rows, self._clock()
+        return {
+            "step": position["step"] + 1,
+            "done": done,
+            "until": until,
+            "lanes": lanes,
+            "lag": lag,
+            **_told({view: next_pace(paces[view], lag, most_us) for view, most_us in self._most_lags.items()}),
+            "stride": list(stride),
+            "version": self._next_version(position["version"]),
+            "span": self._waited(position["until"], until),
+        }
+
+    def splits(self, start: Position, end: Position) -> list[Split]:
+        """What lies between two positions, a split a lane."""
+        found = []
+        for name in self._lanes:
+            before = self._cursors(name, start["lanes"][name])
+            after = self._cursors(name, end["lanes"][name], since=start["lanes"][name]["passed"])
+            horizon = end["until"].get(name) if self._several(name, before) else None
+            found += [split for pair in zip(before, after, strict=True) if (split := _between(name, *pair, horizon))]
+        return found
+
+    def _several(self, name: str, cursors: Sequence[_Cursor]) -> bool:
+        """Whether a source has more than one lane under way; a live one's may go on at any time."""
+        return len([cursor for cursor in cursors if self._connectors[name].live or not cursor.spent]) > 1
+
+    def _any_live(self) -> bool:
+        return any(connector.live for connector in self._connectors.values())
+
+    def _resume(self, cursors: Sequence[_Cursor]) -> None:
+        for cursor in [] if self._resumed else cursors:
+            cursor.lane.resume_at(cursor.unit)
+        self._resumed = True
+
+    def _come(self) -> Micros:
+        """How far all live lanes have come: none may run ahead of another."""
+        live = [lane for name, lanes in self._lanes.items() if self._connectors[name].live for lane in lanes]
+        ends = [lane.last(lane.count() - 1) if lane.count() else START_OF_TIME for lane in live]
+        return min(ends, default=END_OF_TIME)
+
+    def _look_back(self, step: int) -> None:
+        """Note how many readings the step before had and how long it took, if it was planned here."""
+        if self._planned and self._planned[0] == step:
+            self._took = step, self._planned[1], self._clock() - self._planned[2]
+        self._planned = None
+
+    def _paces(self, position: Position, overhead: float) -> dict[str, Pace]:
+        """The paces of a step, with what its load tells once it has been worked on; that of the first tells little.
+
+        What any step takes counts as if this one had been as long as it may: a longer step has it once.
+        """
+        step, span = position["step"], position["span"]
+        paces = {view: Pace(*position["paces"][view]) for view in self._most_lags}
+        if self._took is None or self._took[0] != step or step == 1 or not span:
+            return paces
+        seconds = span / MICROS["SECOND"]
+        load = max(0.0, self._took[2] - overhead) / seconds + overhead / max(seconds, self._goal(), 2 * overhead)
+        return {view: noted(pace, load, seconds, self._goal()) for view, pace in paces.items()}
+
+    def _first_stride(self) -> Stride:
+        """A first step that may not take long is a short one: how long is not known."""
+        return Stride(min(FEW, self._step_rows) if self._hurries() else self._step_rows)
+
+    def _hurries(self) -> bool:
+        return bool(self._most_lags) and self._any_live()
+
+    def _stride(self, position: Position) -> Stride:
+        """How long the next step may be."""
+        stride = Stride(*position.get("stride", self._first_stride()))
+        if self._took is None or self._took[0] != position["step"] or not self._hurries():
+            return stride
+        _, rows, took = self._took
+        return next_stride(stride, rows, took, self._goal())
+
+    def _goal(self) -> float:
+        """How many seconds a step is to take."""
+        return A_STEP * min(self._most_lags.values(), default=END_OF_TIME) / MICROS["SECOND"]
+
+    def _lag(self, until: Mapping[str, Micros], come: Micros) -> Micros:
+        """How long readings of live sources have been there that the steps before have not read."""
+        return self._waited(until, dict.fromkeys(until, come))
+
+    def _waited(self, since: Mapping[str, Micros], until: Mapping[str, Micros]) -> Micros:
+        """In how much time the readings of live sources came that lie between two moments of each, if it had begun."""
+        begun = [name for name, moment in since.items() if moment > START_OF_TIME]
+        live = [name for name in begun if self._connectors[name].live]
+        spans = [(until[name] - since[name]) / min(lane.speed for lane in self._lanes[name]) for name in live]
+        return Micros(round(max([0.0, *spans])))
+
+    def _cursors(self, name: str, record: Mapping[str, Any], since: int | None = None) -> list[_Cursor]:
+        """The lanes from ``since`` on; a lane the record has passed stands at its end."""
+        lanes, passed, opened = self._lanes[name], record["passed"], record["open"]
+        found = []
+        for index in range(passed if since is None else since, len(lanes)):
+            unit, cut = opened.get(str(index), (0, None)) if index >= passed else (lanes[index].count(), None)
+            found.append(_Cursor(lanes[index], unit, cut))
+        return found
+
+    def _record(self, name: str, passed_before: int, cursors: Sequence[_Cursor]) -> dict[str, Any]:
+        """Name only lanes that are under way: those before ``passed`` are used up, the rest untouched."""
+        passed = passed_before
+        if not self._connectors[name].live:
+            passed += next((offset for offset, cursor in enumerate(cursors) if not cursor.spent), len(cursors))
+        opened = {
+            str(index): [cursor.unit, cursor.cut]
+            for index, cursor in enumerate(cursors, passed_before)
+            if index >= passed and (cursor.unit, cursor.cut) != (0, None)
+        }
+        return {"passed": passed, "open": opened}
+
+    def _horizon(self, cursors: Sequence[_Cursor], most_rows: float) -> tuple[Micros, int]:
+        """How far to go: unit by unit in order of their ends, until enough readings are in; and how many these are."""
+        ahead = [(cursor.end(), place, cursor.unit) for place, cursor in enumerate(cursors) if not cursor.spent]
+        heapify(ahead)
+        moment, rows = START_OF_TIME, 0
+        while ahead:
+            end, place, unit = ahead[0]
+            lane = cursors[place].lane
+            if rows + lane.weight(unit) > most_rows and moment > START_OF_TIME:
+                return moment, rows
+            rows += lane.weight(unit)
+            moment = Micros(max(moment, end))
+            if unit + 1 < lane.count():
+                heapreplace(ahead, (lane.last(unit + 1), place, unit + 1))
+            else:
+                heappop(ahead)
+        return (END_OF_TIME if not self._any_live() else moment), rows
+
+
+def _told(paces: Mapping[str, Pace]) -> Position:
+    """Paces as a position has them: shares for those who work on the step, the rest for who plans the next."""
+    shares = {view: pace.share for view, pace in paces.items()}
+    blameless = [view for view, pace in paces.items() if pace.blameless]
+    return {"shares": shares, "blameless": blameless, "paces": {view: list(pace) for view, pace in paces.items()}}
+
+
+def _between(source: str, start: _Cursor, end: _Cursor, horizon: Micros | None) -> Split | None:
+    if (start.unit, start.cut) == (end.unit, end.cut):
+        return None
+    stop = end.unit if end.cut is None else end.unit + 1
+    weight = sum(start.lane.weight(unit) for unit in range(start.unit, stop))
+    after = None if start.cut is None else Micros(start.cut)
+    until = None if end.cut is None else Micros(end.cut)
+    return Split(source, start.lane.name, start.unit, stop, after, until, weight, horizon)

@@ -1,0 +1,131 @@
+"""The registry: all subscriptions, as of a version, matched against every reading."""
+
+import json
+import logging
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from skerry.catalog import Source, SubscriptionChange
+from skerry.catalog.counters import SUBSCRIPTION
+from skerry.errors import InputError
+from skerry.index.index import QueryIndex
+from skerry.index.reading import region_of
+from skerry.lang.sql.predicates import Predicates
+from skerry.model.duckdb_session import open_duckdb
+from skerry.subscriptions.counters import COUNTS, Counted
+
+__all__ = ["SUBSCRIPTIONS", "Registry", "answer_schema", "outputs_of"]
+
+SUBSCRIPTIONS = "subscriptions"
+"""The output of all subscriptions that name none."""
+
+_ID, _SENSOR = "id", "sensor"
+_log = logging.getLogger(__name__)
+
+
+def answer_schema(stream: Source) -> pa.Schema:
+    """The columns of a subscription's answers: its id, the sensor and the time, the rest of the reading."""
+    first = [name for name in (_SENSOR, stream.event_time) if name in stream.schema.names]
+    names = [*first, *(name for name in stream.schema.names if name not in first and name != _ID)]
+    return pa.schema([pa.field(_ID, pa.string()), *(stream.schema.field(name) for name in names)])
+
+
+def outputs_of(streams: Sequence[Source]) -> dict[str, str]:
+    """Where the answers of each stream's subscriptions go, if they name no place: of several streams, each has one."""
+    alone = len(streams) == 1
+    return {stream.name: SUBSCRIPTIONS if alone else f"{SUBSCRIPTIONS}/{stream.name}" for stream in streams}
+
+
+class Registry:
+    """The subscriptions to some streams.
+
+    >>> from skerry.catalog import Subscription
+    >>> road = Source("road", pa.schema({"speed": pa.float64()}), "file")
+    >>> registry = Registry([road])
+    >>> registry.change([SubscriptionChange(1, Subscription("slow", "road", "speed < 30"))])
+    >>> registry.matches("road", pa.record_batch({"speed": [20.0, 40.0]}))["subscriptions"].to_pylist()
+    [{'id': 'slow', 'speed': 20.0}]
+    """
+
+    def __init__(self, streams: Sequence[Source]) -> None:
+        self.version = 0
+        self._streams = {stream.name: stream for stream in streams}
+        self._outputs = outputs_of(streams)
+        self._predicates = Predicates(self._streams)
+        self._indexes = {name: QueryIndex(stream.schema, open_duckdb) for name, stream in self._streams.items()}
+        self._sinks: dict[str, dict[str, str]] = {name: {} for name in self._streams}
+
+    def __len__(self) -> int:
+        """How many subscriptions there are."""
+        return sum(map(len, self._indexes.values()))
+
+    def change(self, changes: Sequence[SubscriptionChange]) -> None:
+        """Take changes up, in order. Those of other streams, and what cannot be read any more, are passed over."""
+        for change in changes:
+            self.version = change.version
+            index = self._indexes.get(change.subscription.stream)
+            if index is not None:
+                self._take_up(index, change)
+
+    def matches(self, stream: str, batch: pa.RecordBatch) -> dict[str, pa.RecordBatch]:
+        """What a batch's readings answer, by output, and under ``COUNTS`` how often each subscription was true."""
+        index = self._indexes.get(stream)
+        if not index or not batch.num_rows:
+            return {}
+        counted = Counted(index, SUBSCRIPTION, self._streams[stream])
+        rows, queries = counted.match(batch)
+        if not rows.size:
+            return {COUNTS: counted.counts}
+        schema, names, taken = answer_schema(self._streams[stream]), index.names(queries), batch.take(pa.array(rows))
+        columns = [names, *(taken.column(name) for name in schema.names[1:])]
+        return self._by_output(stream, pa.RecordBatch.from_arrays(columns, schema=schema)) | {COUNTS: counted.counts}
+
+    def saved(self) -> bytes:
+        """All there is, as bytes."""
+        parts = {name: index.saved() for name, index in self._indexes.items()}
+        told = {
+            "version": self.version,
+            "sinks": self._sinks,
+            "parts": {name: len(part) for name, part in parts.items()},
+        }
+        return b"\n".join([json.dumps(told).encode(), b"".join(parts.values())])
+
+    @classmethod
+    def restored(cls, blob: bytes, streams: Sequence[Source]) -> "Registry":
+        """The registry again. A stream that it did not know has no subscriptions."""
+        head, _, body = blob.partition(b"\n")
+        told, registry, place = json.loads(head), cls(streams), 0
+        registry.version, registry._sinks = told["version"], registry._sinks | told["sinks"]
+        for name, size in told["parts"].items():
+            if name in registry._streams:
+                part = body[place : place + size]
+                registry._indexes[name] = QueryIndex.restored(part, registry._streams[name].schema, open_duckdb)
+            place += size
+        return registry
+
+    def _take_up(self, index: QueryIndex, change: SubscriptionChange) -> None:
+        subscription = change.subscription
+        if subscription.id in index:
+            index.remove(subscription.id)
+            self._sinks[subscription.stream].pop(subscription.id, None)
+        if change.removed:
+            return
+        try:
+            tree = self._predicates.tree(subscription)
+        except InputError as error:  # it was checked when it was entered; since then its stream has changed
+            _log.warning("not answered: %s", error)
+            return
+        index.add(subscription.id, region_of(tree, index.schema, open_duckdb))
+        if subscription.sink:
+            self._sinks[subscription.stream][subscription.id] = subscription.sink
+
+    def _by_output(self, stream: str, answers: pa.RecordBatch) -> dict[str, pa.RecordBatch]:
+        """Answers apart, by where they go."""
+        sinks = self._sinks[stream]
+        if not sinks:
+            return {self._outputs[stream]: answers}
+        named = pc.index_in(answers.column(_ID), value_set=pa.array(sinks.keys(), pa.string()))
+        places = pc.fill_null(pa.array(sinks.values(), pa.string()).take(named), self._outputs[stream])
+        return {place: answers.filter(pc.equal(places, place)) for place in places.unique().to_pylist()}

@@ -1,0 +1,138 @@
+"""Versions of the registry.
+
+A version is made where steps are planned and stands in the position of a step, so that all who read the
+step see one version, and see it again if the step is repeated. What a version is lies in a folder that
+all of them can read: now and then all of it, in between what changed.
+
+    000000000003.base   000000000007.changes   000000000009.changes
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from skerry.catalog import Catalog, Source, Subscription, SubscriptionChange
+from skerry.model.atomic_write import write_atomically
+from skerry.subscriptions.counters import Counters
+from skerry.subscriptions.registry import Registry, answer_schema, outputs_of
+
+__all__ = ["Registrar", "RegistryPlace", "registry_at"]
+
+_MOST_CHANGES = 5_000
+"""How many changes a step takes up: more of them would hold it up."""
+_CHANGES_A_BASE = 20_000
+
+
+@dataclass(frozen=True)
+class RegistryPlace:
+    """Where versions lie, and where changes come from. Picklable."""
+
+    folder: Path
+    streams: tuple[Source, ...]
+    catalogue: str | None = None
+    """The address of a catalogue that may change while a run goes on."""
+
+    @property
+    def first(self) -> int:
+        """The version that a run began with."""
+        return min(self._bases())
+
+    @property
+    def outputs(self) -> dict[str, pa.Schema]:
+        """Where answers go, and their columns; subscriptions may name other places as they come."""
+        places = outputs_of(self.streams)
+        return {places[stream.name]: answer_schema(stream) for stream in self.streams}
+
+    def begin(self, subscriptions: Sequence[Subscription], version: int) -> None:
+        """Write a first version, unless a run that goes on has one."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if not self._bases():
+            registry = Registry(self.streams)
+            registry.change([SubscriptionChange(version, subscription) for subscription in subscriptions])
+            registry.version = version
+            self._write(f"{version:012}.base", registry.saved())
+
+    def at(self, version: int, known: Registry | None = None) -> Registry:
+        """The registry of a version: from one that is known, if it is not newer, or else from the last base."""
+        registry = known if known and known.version <= version else None
+        if registry is None:
+            base = max(found for found in self._bases() if found <= version)
+            registry = Registry.restored(self._place(f"{base:012}.base").read_bytes(), self.streams)
+        for change in self._changes(registry.version, version):
+            registry.change([change])
+        registry.version = version
+        return registry
+
+    def note_batch(self, run: str, batch: int, version: int) -> None:
+        """Let the catalogue know from which batch on a version is seen, if it is one that others read."""
+        if self.catalogue:
+            catalog = Catalog(self.catalogue)
+            with closing(catalog), catalog.all_or_nothing():
+                catalog.subscriptions.note_batch(run, batch, version)
+
+    def counters(self, run: str) -> Counters:
+        """What keeps the counters of a run."""
+        return Counters(self.folder / "counts", self.catalogue, run)
+
+    def export(self, registry: Registry, changes: Sequence[SubscriptionChange], *, whole: bool) -> None:
+        """Write what a version changed, and now and then all of it."""
+        lines = [json.dumps(asdict(change)) for change in changes]
+        self._write(f"{registry.version:012}.changes", "\n".join(lines).encode())
+        if whole:
+            self._write(f"{registry.version:012}.base", registry.saved())
+
+    def _bases(self) -> list[int]:
+        return [int(place.stem) for place in self.folder.glob("*.base")]
+
+    def _changes(self, after: int, until: int) -> Iterator[SubscriptionChange]:
+        for place in sorted(self.folder.glob("*.changes")):
+            if after < int(place.stem) <= until:
+                for line in place.read_text().splitlines():
+                    told = json.loads(line)
+                    yield SubscriptionChange(told["version"], Subscription(**told["subscription"]), told["removed"])
+
+    def _place(self, name: str) -> Path:
+        return self.folder / name
+
+    def _write(self, name: str, content: bytes) -> None:
+        write_atomically(self._place(name), content)
+
+
+class Registrar:
+    """Follows a catalogue, a few thousand changes a step, and writes down each version that a step is given."""
+
+    def __init__(self, place: RegistryPlace) -> None:
+        self._place = place
+        self._catalog = Catalog(place.catalogue) if place.catalogue else None
+        self._registry: Registry | None = None
+        self._since_base = 0
+
+    def next_version(self, version: int) -> int:
+        """The version of the next step, from that of the step before; before the first step it is 0."""
+        version = max(version, self._place.first)
+        if self._catalog is None:
+            return version
+        changes = self._catalog.subscriptions.since(version)[:_MOST_CHANGES]
+        if not changes:
+            return version
+        registry = self._registry = self._place.at(version, self._registry)
+        registry.change(changes)
+        self._since_base += len(changes)
+        whole = self._since_base > _CHANGES_A_BASE
+        self._place.export(registry, changes, whole=whole)
+        self._since_base = 0 if whole else self._since_base
+        return registry.version
+
+
+_here: dict[Path, Registry] = {}
+"""This process's registries, as of the last version asked for, by where their versions lie."""
+
+
+def registry_at(place: RegistryPlace, version: int) -> Registry:
+    """A version of a registry, made from the one that this process had before."""
+    found = _here[place.folder] = place.at(version, _here.get(place.folder))
+    return found

@@ -1,6 +1,0 @@
-from skerry.index.warmth import warm_index
-
-
-def test_index_can_be_warmed_twice():
-    warm_index()
-    warm_index()

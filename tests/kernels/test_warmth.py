@@ -1,6 +1,0 @@
-from skerry.kernels.warmth import warm
-
-
-def test_kernels_can_be_warmed_twice():
-    warm()
-    warm()
