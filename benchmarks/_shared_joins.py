@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from skerry.build.stages import Stages, cut_into_stages
+from skerry.build.cut import CutView, cut_view
 from skerry.catalog import Catalog
 from skerry.lang.sql import Session
 from skerry.model.time import END_OF_TIME
-from skerry.plan.nodes import ViewPlan
+from skerry.plan.view import ViewPlan
 
 Steps = Sequence[tuple[list[pa.RecordBatch], int]]
 
@@ -40,14 +40,14 @@ def plans(count: int) -> list[ViewPlan]:
 def answered(views: Sequence[ViewPlan], cut: Steps) -> Counter[str]:
     """How many answers each view has, all run step by step."""
     found: Counter[str] = Counter()
-    for view in map(cut_into_stages, views):
+    for view in map(cut_view, views):
         found += _answered(view, cut)
     return found
 
 
-def _answered(view: Stages, cut: Steps) -> Counter[str]:
+def _answered(view: CutView, cut: Steps) -> Counter[str]:
     found: Counter[str] = Counter()
-    operator, routes = view.operate(), [feed.route() for feed in view.feeds]
+    operator, routes = view.build_operate(), [feed.build_route() for feed in view.feeds]
     for batches, newest in [*cut, ([], END_OF_TIME)]:
         for place, batch in enumerate(batches):
             operator.transition(routes[place].transition(batch), place)

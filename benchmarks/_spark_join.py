@@ -16,8 +16,9 @@ from pyspark.sql import functions as F
 
 from _workloads import WINDOW_US, complete_view, sources
 from skerry.database import Settings, connect
+from skerry.pipeline.runtime import RunOptions
 from skerry.sinks.files import FileSink
-from skerry.spark.runtime import SparkRun
+from skerry.spark.runtime import SparkRuntime
 from skerry.spark.session import session
 
 _MASTER = "local[2]"
@@ -36,7 +37,7 @@ def skerry(folder: Path, what: str, batch_rows: int) -> Measured:
     database.execute(f"{sources(names, folder)} CREATE MATERIALIZED VIEW answer AS {view}")
     pipeline = database.pipeline(database.plans(), Settings(master=_MASTER, step_rows=batch_rows))
     with tempfile.TemporaryDirectory() as out:
-        run = SparkRun(pipeline, FileSink(Path(out), "parquet"), master=_MASTER)
+        run = SparkRuntime(pipeline, FileSink(Path(out), "parquet"), RunOptions(_MASTER))
         run.run()
         answers = ds.dataset(Path(out) / "answer")
         found = answers.count_rows() if what == "complete" else _pairs(answers)

@@ -27,12 +27,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from pipeline import Bench, make_files
-from skerry.build.stages import cut_into_stages
+from skerry.build.cut import cut_view
 from skerry.database import Database, Settings, connect
-from skerry.fjord.runtime import FjordRun
+from skerry.fjord.runtime import FjordRuntime
 from skerry.pipeline.pipeline import Pipeline
+from skerry.pipeline.runtime import RunOptions
 from skerry.sinks.files import FileSink
-from skerry.spark.runtime import SparkRun
+from skerry.spark.runtime import SparkRuntime
 from skerry.spark.session import session
 
 _SECONDS = (10, 30, 60, 300)
@@ -77,7 +78,7 @@ def on_spark(bench: Bench, asked: Sequence[Query]) -> tuple[float, dict[str, int
     settings = Settings(master=bench.spark.sparkContext.master, step_rows=bench.files_a_batch * bench.rows)
     with tempfile.TemporaryDirectory() as out:
         pipeline = database.pipeline(database.plans(), settings)
-        run = SparkRun(pipeline, FileSink(Path(out), "parquet"), master=settings.master)
+        run = SparkRuntime(pipeline, FileSink(Path(out), "parquet"), RunOptions(settings.master))
         outcome = run.run()
     return bench.rate(run.batch_seconds), dict(outcome.answers)
 
@@ -88,9 +89,9 @@ def in_process(bench: Bench, asked: Sequence[Query], *, shared: bool) -> tuple[f
     settings = Settings("fjord", step_rows=bench.files_a_batch * bench.rows)
     pipeline = database.pipeline(database.plans(), settings)
     if not shared:
-        pipeline = Pipeline(pipeline.connectors, tuple(map(cut_into_stages, database.plans())), settings.step_rows)
+        pipeline = Pipeline(pipeline.connectors, tuple(map(cut_view, database.plans())), settings.step_rows)
     ended, answers = [time.perf_counter()], dict.fromkeys((query.name for query in asked), 0)
-    for outcome, _ in FjordRun(pipeline, Counting()).steps():
+    for outcome, _ in FjordRuntime(pipeline, Counting()).steps():
         ended.append(time.perf_counter())
         for view, count in outcome.answers.items():
             answers[view] += count

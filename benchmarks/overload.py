@@ -33,8 +33,8 @@ from _report import Report
 
 from _watched import watched
 from skerry.database import Database, Settings, connect
-from skerry.fjord.runtime import FjordRun
-from skerry.pipeline.pipeline import Outcome
+from skerry.fjord.runtime import FjordRuntime
+from skerry.pipeline.outcome import Outcome
 from skerry.sinks.sink import Sink
 
 _SCRIPT = """
@@ -89,7 +89,7 @@ def steps(database: Database, sink: Counting, settings: Settings, seconds: float
     """Run for a while."""
     if settings.runtime == "spark":
         return _batches(database, sink, settings, _after(seconds))
-    run, total, found = FjordRun(database.pipeline(database.plans(), settings), sink), Outcome(), []
+    run, total, found = FjordRuntime(database.pipeline(database.plans(), settings), sink), Outcome(), []
     for number, (outcome, answers) in enumerate(run.steps(_after(seconds))):
         for output, rows in answers.items():
             sink.write(output, number, rows)

@@ -26,8 +26,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from skerry.database import Settings, connect
+from skerry.pipeline.runtime import RunOptions
 from skerry.sinks.files import FileSink
-from skerry.spark.runtime import SparkRun
+from skerry.spark.runtime import SparkRuntime
 from skerry.spark.session import session
 
 _SCHEMA = "ts TIMESTAMP_NTZ, segment INT, speed DOUBLE"
@@ -78,7 +79,7 @@ class Bench:
         settings = Settings(master=self.spark.sparkContext.master, step_rows=self.files_a_batch * self.rows)
         with tempfile.TemporaryDirectory() as out:
             pipeline = database.pipeline(database.plans(), settings)
-            run = SparkRun(pipeline, FileSink(Path(out), "parquet"), master=settings.master)
+            run = SparkRuntime(pipeline, FileSink(Path(out), "parquet"), RunOptions(settings.master))
             outcome = run.run()
         return self.rate(run.batch_seconds), outcome.answers["answer"]
 

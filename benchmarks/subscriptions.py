@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from pipeline import QUERIES, make_files
 from skerry.catalog import Subscription
 from skerry.database import Settings, connect
-from skerry.pipeline.pipeline import Outcome
+from skerry.pipeline.outcome import Outcome
 from skerry.sinks.files import FileSink
 
 _COLUMNS = "ts TIMESTAMP, segment INT, speed DOUBLE, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"

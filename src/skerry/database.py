@@ -1,33 +1,36 @@
 """What a Python program uses: a catalogue that can be asked, told and run."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
-from skerry.build.stages import Stages, cut_into_stages
+from skerry.build.cut import cut_view
 from skerry.catalog import Catalog, Source, Subscription
 from skerry.errors import InputError, OptionError
-from skerry.fjord.runtime import FjordRun
+from skerry.fjord.runtime import FjordRuntime
 from skerry.lang.sql import Session
 from skerry.model.batch import as_batch
 from skerry.model.time import Micros
-from skerry.pipeline.pipeline import Outcome, Pipeline, never
+from skerry.pipeline.outcome import Outcome
+from skerry.pipeline.pipeline import Pipeline
+from skerry.pipeline.runtime import RunOptions, RuntimeClass, never
 from skerry.pipeline.why import proof
-from skerry.plan.nodes import Join, ViewPlan
-from skerry.plan.overload import Spilling
+from skerry.plan.rewrites.resolve_paths import resolve_paths
 from skerry.plan.sharing import share
+from skerry.plan.view import ViewPlan
 from skerry.sinks.sink import MemorySink, Sink
 from skerry.sources.opening import open_connector
 from skerry.sources.source import Connector
-from skerry.subscriptions.versions import RegistryPlace
+from skerry.subscriptions.versions import RegistryFolder
 
 __all__ = ["RUNTIMES", "Database", "Settings", "StandingView", "connect"]
 
-RUNTIMES = ("spark", "fjord")
+RUNTIMES = {"spark": "skerry.spark.runtime:SparkRuntime", "fjord": "skerry.fjord.runtime:FjordRuntime"}
+"""Runtimes by name. One is loaded when it is asked for: to load Spark takes seconds."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,12 @@ class Settings:
             raise OptionError("the fjord runtime keeps no checkpoint; use --runtime spark")
         if self.step_rows < 1:
             raise OptionError("a step needs at least one row, got", self.step_rows)
+
+
+def _load_runtime(name: str) -> RuntimeClass:
+    module, _, runtime = RUNTIMES[name].partition(":")
+    found: RuntimeClass = getattr(import_module(module), runtime)
+    return found
 
 
 def connect(project: str | Path | None = None) -> "Database":
@@ -101,12 +110,12 @@ class Database:
 
     def why(self, view: str, question: str, at: Micros | None = None) -> str:
         """Why a tuple holds in a view made of rules, at a moment or as of the last reading; or why it does not."""
-        return proof(self._session.plan(view), question, at, self._answered)
+        return proof(self._session.plan(view), question, at, self._answer)
 
-    def _answered(self, plans: Sequence[ViewPlan]) -> dict[str, pa.RecordBatch]:
+    def _answer(self, plans: Sequence[ViewPlan]) -> dict[str, pa.RecordBatch]:
         """All answers of some plans, found in this process."""
         sink = MemorySink()
-        FjordRun(self.pipeline(plans, Settings("fjord")), sink).run()
+        FjordRuntime(self.pipeline(plans, Settings("fjord")), sink).run()
         return {plan.name: as_batch(sink.table(plan.name)) for plan in plans}
 
     def run(
@@ -120,25 +129,11 @@ class Database:
         """Run all views until their input is used up, or until ``stopped`` says so."""
         settings = settings or Settings()
         pipeline = self.pipeline(self.plans(), settings)
-        register = partial(self._registered, pipeline) if self._takes_subscriptions else None
-        if settings.runtime == "fjord":
-            with TemporaryDirectory(prefix="skerry-") as folder:
-                pipeline = replace(pipeline, registry=register(Path(folder)) if register else None)
-                return FjordRun(pipeline, sink).run(stopped=stopped, watch=watch)
-        from skerry.spark.runtime import SparkRun
-
-        texts = [source.text for source in [*pipeline.sources, *pipeline.tables]] + [
-            view.text for view in self.catalog.views()
-        ]
-        run = SparkRun(
-            pipeline,
-            sink,
-            master=settings.master,
-            checkpoint=settings.checkpoint,
-            script="\n".join(texts),
-            register=register,
-        )
-        return run.run(stopped=stopped, watch=watch)
+        texts = [source.text for source in (*pipeline.sources, *pipeline.tables)]
+        texts += [view.text for view in self.catalog.views()]
+        register = partial(self._make_registry, pipeline) if self._takes_subscriptions else None
+        options = RunOptions(settings.master, settings.checkpoint, "\n".join(texts), register)
+        return _load_runtime(settings.runtime)(pipeline, sink, options).run(stopped=stopped, watch=watch)
 
     def pipeline(self, plans: Sequence[ViewPlan], settings: Settings) -> Pipeline:
         """The sources that the views read, opened, and the views cut into stages."""
@@ -146,11 +141,12 @@ class Database:
         read |= {source.name: source for source in self._subscribed()}
         if not read:
             raise InputError("there is no view to run; add one with CREATE MATERIALIZED VIEW")
-        own = [source for source in read.values() if source.connector != "spark" or settings.runtime != "spark"]
+        # A connector with the name of a runtime is one that this runtime alone can read.
+        own = [source for source in read.values() if source.connector != settings.runtime]
         foreign = tuple(source for source in read.values() if source not in own)
-        connectors = tuple(self._opened(source) for source in own)
+        connectors = tuple(self._open(source) for source in own)
         tables = {table.name: table for plan in plans for table in plan.tables}
-        views = tuple(_with_its_folder(cut_into_stages(plan), self._base) for plan in share(plans))
+        views = tuple(cut_view(resolve_paths(plan, self._base)) for plan in share(plans))
         return Pipeline(connectors, views, settings.step_rows, foreign, tuple(tables.values()), self._base)
 
     @property
@@ -163,27 +159,17 @@ class Database:
         wanted = self.catalog.subscriptions.streams()
         return [source for source in self.catalog.sources() if source.name in wanted]
 
-    def _registered(self, pipeline: Pipeline, folder: Path) -> RegistryPlace:
-        """A place for versions of the registry, with the first in it."""
+    def _make_registry(self, pipeline: Pipeline, folder: Path) -> RegistryFolder:
+        """A folder for versions of the registry, with the first in it."""
         streams = tuple(source for source in pipeline.own_sources if not source.is_table)
-        place = RegistryPlace(folder, streams, self.catalog.url)
-        version = self.catalog.subscriptions.version
-        place.begin(self.catalog.subscriptions.all(), version)
-        return place
+        registry = RegistryFolder(folder, streams, self.catalog.url)
+        registry.begin(self.catalog.subscriptions.all(), self.catalog.subscriptions.version)
+        return registry
 
-    def _opened(self, source: Source) -> Connector:
+    def _open(self, source: Source) -> Connector:
         connector = open_connector(source, self._base)
         self.catalog.put_sensors(source.name, connector.sensors())
         return connector
-
-
-def _with_its_folder(view: Stages, base: Path) -> Stages:
-    """The view with the folder it spills to, if it does, as every process finds it."""
-    if not isinstance(view.state, Join) or not isinstance(view.state.overload, Spilling):
-        return view
-    spilling = view.state.overload
-    found = replace(spilling, folder=str((base / spilling.folder).resolve()))
-    return replace(view, state=replace(view.state, overload=found))
 
 
 @dataclass(frozen=True)
@@ -194,9 +180,9 @@ class StandingView:
     plan: ViewPlan
 
     def stream(self, *, step_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
-        """Run the view in this process and give its answers, a batch a step that has any."""
+        """Run the view in this process and give its answers, a batch per step that has any."""
         settings = Settings("fjord", step_rows=step_rows)
-        run = FjordRun(self.database.pipeline([self.plan], settings), MemorySink())
+        run = FjordRuntime(self.database.pipeline([self.plan], settings), MemorySink())
         for _, answers in run.steps():
             if self.plan.name in answers:
                 yield answers[self.plan.name]

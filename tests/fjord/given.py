@@ -10,12 +10,13 @@ import duckdb
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from skerry.build.stages import Stages, cut_into_stages
+from skerry.build.cut import CutView, cut_view
 from skerry.catalog import Catalog
-from skerry.fjord.runtime import FjordRun
+from skerry.fjord.runtime import FjordRuntime
 from skerry.lang.sql import Session
 from skerry.model.types import TIMESTAMP
-from skerry.pipeline.pipeline import Outcome, Pipeline
+from skerry.pipeline.outcome import Outcome
+from skerry.pipeline.pipeline import Pipeline
 from skerry.sinks.sink import MemorySink
 from skerry.testing.sources import GivenConnector
 
@@ -34,11 +35,11 @@ Rows = Counter[tuple[Any, ...]]
 
 
 @cache
-def views(*statements: str) -> tuple[Stages, ...]:
+def views(*statements: str) -> tuple[CutView, ...]:
     """Views of the road, cut into stages."""
     session = Session(Catalog.in_memory())
     session.execute(";".join([SOURCE, *statements]))
-    return tuple(map(cut_into_stages, session.plans()))
+    return tuple(map(cut_view, session.plans()))
 
 
 def pipeline(lanes: Lanes, step_rows: int = 10, *statements: str) -> Pipeline:
@@ -56,7 +57,7 @@ def run(lanes: Lanes, step_rows: int = 10) -> tuple[Outcome, MemorySink]:
 def answered(given: Pipeline) -> tuple[Outcome, MemorySink]:
     """Run a pipeline to its end."""
     sink = MemorySink()
-    return FjordRun(given, sink).run(), sink
+    return FjordRuntime(given, sink).run(), sink
 
 
 def batch(unit: Sequence[tuple[Any, ...]], schema: pa.Schema = SCHEMA) -> pa.RecordBatch:

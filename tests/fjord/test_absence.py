@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skerry.build.stages import cut_into_stages
+from skerry.build.cut import cut_view
 from skerry.catalog import Catalog
 from skerry.lang.sql import Session
 from skerry.pipeline.pipeline import Pipeline
@@ -38,7 +38,7 @@ def plans(span, equal):
         WHERE v < 2 AND NOT EXISTS (SELECT 1 FROM SLIDING(b, ts, INTERVAL '3' MICROSECOND) AS b WHERE {equal})"""
     session = Session(Catalog.in_memory())
     session.execute(";".join([SOURCE.format("a"), SOURCE.format("b"), view]))
-    return session.catalog.sources(), tuple(map(cut_into_stages, session.plans()))
+    return session.catalog.sources(), tuple(map(cut_view, session.plans()))
 
 
 def _present(span):

@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skerry.build.stages import cut_into_stages
+from skerry.build.cut import cut_view
 from skerry.catalog import Catalog
 from skerry.lang.sql import Session
 from skerry.pipeline.pipeline import Pipeline
@@ -42,7 +42,7 @@ def window(name, span):
 def planned(text):
     session = Session(Catalog.in_memory())
     session.execute(";".join([*map(SOURCE.format, NAMES), f"CREATE MATERIALIZED VIEW v AS {text}"]))
-    return session.catalog.sources(), tuple(map(cut_into_stages, session.plans()))
+    return session.catalog.sources(), tuple(map(cut_view, session.plans()))
 
 
 def unit(given_steps, schema):

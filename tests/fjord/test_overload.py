@@ -7,8 +7,9 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.fjord import runtime
-from skerry.fjord.runtime import FjordRun
-from skerry.pipeline.pipeline import Outcome, Pipeline
+from skerry.fjord.runtime import FjordRuntime
+from skerry.pipeline.outcome import Outcome
+from skerry.pipeline.pipeline import Pipeline
 from skerry.replay.replay import Replay
 from skerry.sinks.sink import MemorySink
 from skerry.testing.sources import GivenConnector
@@ -66,7 +67,7 @@ def worked(monkeypatch, a_reading, an_answer, until=SECONDS):
     found = views(PAIRS)
     given = Timed((Live(found[0].feeds[0].source, clock),), found, 10**6)
     steps = []
-    for outcome, answers in FjordRun(given, MemorySink()).steps(lambda: clock.now >= SECONDS):
+    for outcome, answers in FjordRuntime(given, MemorySink()).steps(lambda: clock.now >= SECONDS):
         answered = outcome.answers.get("pairs", 0) if clock.now < until else 0
         clock.sleep(a_reading * outcome.tallies["road"].read + an_answer * answered)
         steps.append((outcome, answers))

@@ -7,11 +7,11 @@ import pyarrow.csv
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skerry.build.stages import cut_into_stages
+from skerry.build.cut import cut_view
 from skerry.catalog import Catalog
-from skerry.fjord.runtime import FjordRun
+from skerry.fjord.runtime import FjordRuntime
 from skerry.lang.sql import Session
-from skerry.pipeline.gate import Tally
+from skerry.pipeline.outcome import Tally
 from skerry.pipeline.pipeline import Pipeline
 from skerry.sinks.sink import MemorySink
 from skerry.sources.file import FileConnector
@@ -57,7 +57,7 @@ def live_road(speedup: str) -> Pipeline:
             CREATE MATERIALIZED VIEW n AS SELECT COUNT(*) AS n FROM TUMBLE(road, ts, INTERVAL '10' SECOND)"""
     )
     [plan] = session.plans()
-    return Pipeline((TrafficConnector.open(plan.sources[0]),), (cut_into_stages(plan),))
+    return Pipeline((TrafficConnector.open(plan.sources[0]),), (cut_view(plan),))
 
 
 @given(lanes=lanes_within_delay, step_rows=step_sizes)
@@ -88,7 +88,7 @@ def test_every_reading_is_accepted_or_late_and_never_both(lanes, step_rows):
 
 @given(lanes=lanes_beyond_delay, step_rows=step_sizes)
 def test_each_step_tells_what_it_gave(lanes, step_rows):
-    for outcome, answers in FjordRun(pipeline(lanes, step_rows), MemorySink()).steps():
+    for outcome, answers in FjordRuntime(pipeline(lanes, step_rows), MemorySink()).steps():
         assert outcome.answers == {output: found.num_rows for output, found in answers.items()}
         assert outcome.batches == 1
         assert all(found.num_rows for found in answers.values())
@@ -97,20 +97,22 @@ def test_each_step_tells_what_it_gave(lanes, step_rows):
 def test_window_is_answered_as_soon_as_the_watermark_passes_its_end():
     steps = [
         answers
-        for _, answers in FjordRun(pipeline([[[(0, 1, 8.0)], [(29, 1, 8.0)], [(30, 1, 8.0)]]], 1), MemorySink()).steps()
+        for _, answers in FjordRuntime(
+            pipeline([[[(0, 1, 8.0)], [(29, 1, 8.0)], [(30, 1, 8.0)]]], 1), MemorySink()
+        ).steps()
     ]
     assert [answers["mean"].num_rows if "mean" in answers else 0 for answers in steps] == [0, 0, 3]
 
 
 def test_run_hands_each_step_to_the_sink_under_its_number():
     sink = MemorySink()
-    FjordRun(pipeline(TWO_LANES, 1), sink).run()
+    FjordRuntime(pipeline(TWO_LANES, 1), sink).run()
     assert [row["ts"].microsecond for row in sink.table("slow").to_pylist()] == [3, 70]
 
 
 def test_watcher_sees_the_total_after_each_step():
     seen = []
-    outcome = FjordRun(pipeline(TWO_LANES, 1), MemorySink()).run(watch=seen.append)
+    outcome = FjordRuntime(pipeline(TWO_LANES, 1), MemorySink()).run(watch=seen.append)
     assert [total.batches for total in seen] == list(range(1, len(seen) + 1))
     assert seen[-1] == outcome
     assert outcome.tallies == {"road": Tally(5, 0, 0)}
@@ -118,7 +120,7 @@ def test_watcher_sees_the_total_after_each_step():
 
 
 def test_steps_end_when_told_to_stop():
-    given_run, told = FjordRun(pipeline(TWO_LANES, 1), MemorySink()), []
+    given_run, told = FjordRuntime(pipeline(TWO_LANES, 1), MemorySink()), []
     for outcome, _ in given_run.steps(lambda: len(told) == 2):
         told.append(outcome)
     assert len(told) == 2
@@ -126,7 +128,7 @@ def test_steps_end_when_told_to_stop():
 
 def test_run_that_is_stopped_closes_no_window_before_its_time():
     sink = MemorySink()
-    FjordRun(pipeline([[[(0, 1, 8.0)], [(5, 1, 8.0)]]], 1), sink).run(stopped=iter([False, True]).__next__)
+    FjordRuntime(pipeline([[[(0, 1, 8.0)], [(5, 1, 8.0)]]], 1), sink).run(stopped=iter([False, True]).__next__)
     assert sink.table("mean").num_rows == 0
 
 
@@ -147,7 +149,7 @@ def test_dead_letters_are_counted_and_kept(tmp_path):
 
 def test_live_source_goes_on_until_told_to_stop():
     seen, sink = [], MemorySink()
-    given_run = FjordRun(live_road("100000"), sink)
+    given_run = FjordRuntime(live_road("100000"), sink)
     outcome = given_run.run(stopped=lambda: sink.table("n").num_rows > 3 if seen else False, watch=seen.append)
     assert sink.table("n").num_rows > 3
     assert outcome.tallies["road"].read == sum(outcome.tallies["road"].__dict__.values())
@@ -155,5 +157,5 @@ def test_live_source_goes_on_until_told_to_stop():
 
 def test_live_source_that_has_nothing_yet_can_be_stopped():
     waits = iter([False, False, True])
-    outcome = FjordRun(live_road("0.001"), MemorySink()).run(stopped=waits.__next__)
+    outcome = FjordRuntime(live_road("0.001"), MemorySink()).run(stopped=waits.__next__)
     assert outcome.batches == 0

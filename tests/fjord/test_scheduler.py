@@ -1,6 +1,6 @@
 import pyarrow as pa
 
-from skerry.fjord.queue import Queue, Rows, Tick
+from skerry.fjord.queue import Advance, Queue, Rows
 from skerry.fjord.scheduler import Module, RoundRobin
 from skerry.model.time import Micros
 from skerry.operators.operator import Operator
@@ -63,25 +63,25 @@ def test_batch_without_rows_is_not_handed_on():
 def test_what_time_settles_comes_out_ahead_of_the_tick():
     [module], inbox, outbox = chain(1)
     inbox.put(rows(2, 3))
-    inbox.put(Tick(Micros(5)))
+    inbox.put(Advance(Micros(5)))
     RoundRobin([module]).run()
-    assert drained(outbox) == [[2], Tick(Micros(5))]
+    assert drained(outbox) == [[2], Advance(Micros(5))]
 
 
 def test_tick_is_handed_on_even_if_it_settles_nothing():
     [module], inbox, outbox = chain(1)
-    inbox.put(Tick(Micros(5)))
+    inbox.put(Advance(Micros(5)))
     module.turn()
-    assert drained(outbox) == [Tick(Micros(5))]
+    assert drained(outbox) == [Advance(Micros(5))]
 
 
 def test_scheduler_works_until_all_queues_are_empty():
     modules, inbox, outbox = chain(4)
     for number in range(6):
         inbox.put(rows(number))
-    inbox.put(Tick(Micros(1)))
+    inbox.put(Advance(Micros(1)))
     RoundRobin(modules[::-1]).run()
-    assert drained(outbox) == [[0, 2, 4], Tick(Micros(1))]
+    assert drained(outbox) == [[0, 2, 4], Advance(Micros(1))]
     assert not any(module.turn() for module in modules)
 
 

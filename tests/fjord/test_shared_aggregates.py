@@ -4,7 +4,7 @@ from functools import cache
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skerry.build.stages import cut_into_stages
+from skerry.build.cut import cut_view
 from skerry.catalog import Catalog
 from skerry.lang.sql import Session
 from skerry.model.time import END_OF_TIME, Micros
@@ -63,7 +63,7 @@ def plans(*texts):
 
 def answers(found, source, steps, step_rows):
     connector = GivenConnector(source, [[batch(arrived(steps), source.schema)]])
-    _, sink = answered(Pipeline((connector,), tuple(map(cut_into_stages, found)), step_rows))
+    _, sink = answered(Pipeline((connector,), tuple(map(cut_view, found)), step_rows))
     return {output: sum(map(rows_of, sink.table(output).to_batches()), Counter()) for output in sink.outputs()}
 
 
@@ -86,11 +86,11 @@ def test_shared_aggregate_goes_on_from_its_saved_state():
     window = "TUMBLE(road, ts, INTERVAL '4' MICROSECOND)"
     texts = [text("lane, COUNT(*) AS n", f"segment = {n}", "segment, lane", "TRUE", window, "") for n in range(8)]
     source, alone = plans(*texts)
-    (shared,) = map(cut_into_stages, share(alone))
+    (shared,) = map(cut_view, share(alone))
     (feed,) = shared.feeds
     rows = batch([(n + 1, n, "a", 1.0) for n in range(8)], source.schema)
-    operator, other = shared.operate(), shared.operate()
-    operator.transition(feed.route().transition(rows))
+    operator, other = shared.build_operate(), shared.build_operate()
+    operator.transition(feed.build_route().transition(rows))
     operator.advance(Micros(2))
     other.restore(operator.snapshot())
     found = {view: rows_of(rows) for view, rows in shared.by_output(other.advance(END_OF_TIME))}

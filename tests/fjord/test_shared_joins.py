@@ -8,12 +8,12 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skerry.build.stages import cut_into_stages
+from skerry.build.cut import cut_view
 from skerry.catalog import Catalog
 from skerry.lang.sql import Session
 from skerry.model.time import END_OF_TIME, Micros
 from skerry.pipeline.pipeline import Pipeline
-from skerry.plan.nodes import Join
+from skerry.plan.join import Join
 from skerry.plan.sharing import share
 from skerry.testing.laws import rows_of
 from skerry.testing.sources import GivenConnector
@@ -86,7 +86,7 @@ def unit(steps, schema):
 def answers(found, sources, given_readings, step_rows):
     units = [unit(steps, source.schema) for source, steps in zip(sources, given_readings, strict=True)]
     connectors = tuple(GivenConnector(source, [[each]]) for source, each in zip(sources, units, strict=True))
-    _, sink = answered(Pipeline(connectors, tuple(map(cut_into_stages, found)), step_rows))
+    _, sink = answered(Pipeline(connectors, tuple(map(cut_view, found)), step_rows))
     return {output: _multiset(sink.table(output)) for output in sink.outputs()}
 
 
@@ -102,7 +102,7 @@ def test_shared_join_that_gives_too_much_stops_all_its_views():
     sources, alone = plans(*ALIKE)
     (shared,) = share([replace(each, root=_limited(each.root, 9)) for each in alone])
     connectors = tuple(GivenConnector(source, [[unit(SAME_KEY, source.schema)]]) for source in sources)
-    outcome, _ = answered(Pipeline(connectors, (cut_into_stages(shared),)))
+    outcome, _ = answered(Pipeline(connectors, (cut_view(shared),)))
     assert outcome.failures.keys() == {f"v{place}" for place in range(8)}
 
 
@@ -112,15 +112,15 @@ def _limited(node, limit):
 
 def test_shared_join_goes_on_from_its_saved_state():
     sources, alone = plans(*ALIKE)
-    (shared,) = map(cut_into_stages, share(alone))
-    operator, batches = shared.operate(), [unit(SAME_KEY, source.schema) for source in sources]
-    routed = [feed.route().transition(batch) for feed, batch in zip(shared.feeds, batches, strict=True)]
+    (shared,) = map(cut_view, share(alone))
+    operator, batches = shared.build_operate(), [unit(SAME_KEY, source.schema) for source in sources]
+    routed = [feed.build_route().transition(batch) for feed, batch in zip(shared.feeds, batches, strict=True)]
     operator.transition(routed[0], 0)
     operator.transition(routed[1], 1)
     operator.advance(Micros(2))
     found = []
     for restored in (False, True):
-        other = shared.operate()
+        other = shared.build_operate()
         other.restore(operator.snapshot() if restored else {})
         other.transition(routed[2], 2)
         found.append({view: rows_of(rows) for view, rows in shared.by_output(other.advance(END_OF_TIME))})

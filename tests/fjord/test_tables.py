@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from skerry.catalog import Catalog
 from skerry.database import Database, Settings
-from skerry.fjord.runtime import FjordRun
+from skerry.fjord.runtime import FjordRuntime
 from skerry.sinks.sink import MemorySink
 
 SCRIPT = """
@@ -28,7 +28,7 @@ def test_next_step_sees_the_table_as_it_is_then(tmp_path):
     place_sensor(tmp_path, "bridge", 1)
     database = Database(Catalog.in_memory(), tmp_path)
     database.execute(SCRIPT)
-    run = FjordRun(database.pipeline(database.plans(), Settings("fjord", step_rows=1)), MemorySink())
+    run = FjordRuntime(database.pipeline(database.plans(), Settings("fjord", step_rows=1)), MemorySink())
     found = []
     for _, answers in run.steps():
         found += answers.get("placed", pa.record_batch({"place": []})).column("place").to_pylist()

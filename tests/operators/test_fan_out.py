@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from skerry.model.batch import join
 from skerry.model.expression import Expression
-from skerry.operators.fan_out import Deal, Dealer, dealt
+from skerry.operators.fan_out import FanOut, ViewSplitter, unpack_views
 
 NUMBER = Expression.of("n", pa.int64())
 KINDS = ((("n", NUMBER),), (("twice", Expression('"n" * 2', pa.int64())), ("n", NUMBER)))
@@ -46,13 +46,13 @@ def expected(numbers):
 @given(st.lists(st.integers(-3, 9), max_size=12))
 def test_each_view_is_dealt_its_rows_with_its_columns(numbers):
     batch = pa.record_batch({"n": pa.array(numbers, pa.int64())})
-    out = Deal(Dealer(Asked(), VIEWS)).transition(batch)
-    assert {view: rows.to_pylist() for view, rows in dealt(out)} == expected(numbers)
+    out = FanOut(ViewSplitter(Asked(), VIEWS)).transition(batch)
+    assert {view: rows.to_pylist() for view, rows in unpack_views(out)} == expected(numbers)
 
 
 def test_a_view_that_was_dealt_twice_comes_once():
-    deal = Deal(Dealer(Asked(), VIEWS))
+    deal = FanOut(ViewSplitter(Asked(), VIEWS))
     out = join([deal.transition(pa.record_batch({"n": pa.array([n], pa.int64())})) for n in (0, 7)], deal.schema)
-    found = list(dealt(out))
+    found = list(unpack_views(out))
     assert sorted(view for view, _ in found) == ["even", "first", "late", "most"]
     assert dict(found)["most"].to_pylist() == [{"n": 0}, {"n": 7}]

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from skerry.catalog import Source
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
-from skerry.pipeline.gate import Gate, Tally, watermark
+from skerry.pipeline.gate import Gate
+from skerry.pipeline.outcome import Tally
+from skerry.pipeline.watermark import watermark
 from tests.oracles.gate import in_order, out_of_order
 
 SCHEMA = pa.schema({"ts": TIMESTAMP, "row": pa.int64()})

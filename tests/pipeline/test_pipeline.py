@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.errors import InputError
-from skerry.pipeline.gate import Tally
-from skerry.pipeline.pipeline import Outcome, dead_letters, never
+from skerry.pipeline.outcome import Outcome, Tally
+from skerry.pipeline.pipeline import dead_letters
+from skerry.pipeline.runtime import never
 from skerry.shedding.report import LOSSES
 from skerry.sources.source import REJECTS
 from tests.fjord.given import MEAN, SCHEMA, SLOW, pipeline
@@ -102,4 +103,4 @@ def test_newest_moment_never_goes_back(first, second):
 
 @given(outcome=outcomes)
 def test_outcome_comes_back_from_json(outcome):
-    assert Outcome.of(json.loads(json.dumps(asdict(outcome)))) == outcome
+    assert Outcome.from_json(json.loads(json.dumps(asdict(outcome)))) == outcome

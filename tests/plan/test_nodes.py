@@ -6,8 +6,12 @@ from skerry.errors import InputError
 from skerry.model.expression import Expression
 from skerry.model.time import seconds
 from skerry.model.window import Window
+from skerry.plan.aggregate import Aggregate
 from skerry.plan.fold import Fold
-from skerry.plan.nodes import Aggregate, Project, Scan, Select, ViewPlan
+from skerry.plan.project import Project
+from skerry.plan.scan import Scan
+from skerry.plan.select import Select
+from skerry.plan.view import ViewPlan
 
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "segment": pa.int32(), "speed": pa.float64()})
 TRAFFIC = Source("traffic", SCHEMA, "file")

@@ -3,12 +3,12 @@ import pickle
 import pyarrow as pa
 import pytest
 
+from skerry.build.cut import cut_view
 from skerry.build.explain import explain
-from skerry.build.stages import FEWEST_INDEXED, cut_into_stages
 from skerry.catalog import Catalog
 from skerry.lang.sql import Session
-from skerry.plan.shared import Deal, Wanted
-from skerry.plan.sharing import share
+from skerry.plan.fan_out import FanOut, SelectAny
+from skerry.plan.sharing import FEWEST_INDEXED, share
 
 SOURCES = """
 CREATE SOURCE a (k INT, j INT, ts TIMESTAMP, v DOUBLE, WATERMARK FOR ts AS ts) WITH (connector='file', path='a.csv');
@@ -34,7 +34,7 @@ def plans(*views):
 
 def test_many_views_of_one_join_are_one_plan_with_the_widest_windows():
     (plan,) = share(plans(*ALIKE))
-    assert list(plan.root.outputs) == [f"v{place}" for place in range(FEWEST_INDEXED)]
+    assert list(plan.root.outputs(plan.name)) == [f"v{place}" for place in range(FEWEST_INDEXED)]
     assert [side.span_us for side in plan.root.input.sides] == [FEWEST_INDEXED * 1_000_000, 1_000_000]
 
 
@@ -53,7 +53,7 @@ def test_order_of_streams_and_of_keys_does_not_matter():
     JOIN SLIDING(a, ts, INTERVAL '1' SECOND) AS x ON {}"""
     both = [joined(f"v{place}", keys="a.k = b.k AND a.j = b.j") for place in range(FEWEST_INDEXED)]
     found = share(plans(*both, turned.format("", "y.j = x.j AND x.k = y.k")))
-    assert [len(plan.root.outputs) for plan in found] == [FEWEST_INDEXED + 1]
+    assert [len(plan.root.outputs(plan.name)) for plan in found] == [FEWEST_INDEXED + 1]
 
 
 @pytest.mark.parametrize(
@@ -79,23 +79,23 @@ def test_views_of_another_join_keep_it(other):
 def test_readings_that_no_view_wants_stay_out_of_the_join():
     wanting = [joined(f"v{place}", keys=f"a.k = b.k WHERE a.v > {place + 5}") for place in range(FEWEST_INDEXED)]
     (plan,) = share(plans(*wanting))
-    first, second = cut_into_stages(plan).feeds
-    assert [type(node) for node in (first.below[0], second.below[0])] == [Wanted, type(plan.root.input.relations[1])]
+    first, second = cut_view(plan).feeds
+    assert [type(node) for node in (first.below[0], second.below[0])] == [SelectAny, type(plan.root.input.relations[1])]
     rows = [{"k": 1, "j": 1, "ts": 0, "v": v} for v in (5.0, 5.5, None, 99.0)]
     batch = pa.RecordBatch.from_pylist(rows, first.source.schema)
-    assert first.route().transition(batch).column("v").to_pylist() == [5.5, 99.0]
+    assert first.build_route().transition(batch).column("v").to_pylist() == [5.5, 99.0]
 
 
 def test_a_plan_of_many_views_is_small():
     (few,), (many,) = (share(plans(*(joined(f"v{n}", n + 1) for n in range(count)))) for count in (20, 40))
-    each = (len(pickle.dumps(cut_into_stages(many))) - len(pickle.dumps(cut_into_stages(few)))) / 20
+    each = (len(pickle.dumps(cut_view(many))) - len(pickle.dumps(cut_view(few)))) / 20
     assert each < 600
 
 
 def test_explain_tells_of_sharing():
     found = plans(*ALIKE)
     (shared,) = share(found)
-    assert isinstance(shared.root, Deal)
+    assert isinstance(shared.root, FanOut)
     told = "one join over a SLIDING 8 SECOND, b SLIDING 1 SECOND for this and 7 other views"
     assert told in explain(found[2], shared)
     assert "one join" not in explain(found[2])
@@ -117,9 +117,9 @@ MEANS = [mean(f"v{place}", f"k = {place} AND j > {place}") for place in range(FE
 
 def test_many_averages_of_the_same_groups_are_one_plan_that_folds_once():
     (plan,) = share(plans(*MEANS))
-    assert list(plan.root.outputs) == [f"v{place}" for place in range(FEWEST_INDEXED)]
+    assert list(plan.root.outputs(plan.name)) == [f"v{place}" for place in range(FEWEST_INDEXED)]
     assert [fold.function for fold in plan.root.input.folds] == ["avg"]
-    assert [type(node).__name__ for node in cut_into_stages(plan).feeds[0].below] == ["Project"]
+    assert [type(node).__name__ for node in cut_view(plan).feeds[0].below] == ["Project"]
 
 
 def test_few_averages_have_an_aggregate_each():
@@ -157,7 +157,7 @@ def test_views_of_other_groups_or_readings_keep_their_aggregate(other):
 
 def test_what_all_ask_of_readings_is_asked_before_they_are_folded():
     (plan,) = share(plans(*(mean(f"v{n}", f"v > 3 AND k = {n}") for n in range(FEWEST_INDEXED))))
-    assert [type(node).__name__ for node in cut_into_stages(plan).feeds[0].below] == ["Select", "Project"]
+    assert [type(node).__name__ for node in cut_view(plan).feeds[0].below] == ["Select", "Project"]
 
 
 def test_keys_that_are_equal_and_not_the_same_are_asked_before_they_are_folded():

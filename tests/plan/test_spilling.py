@@ -2,17 +2,19 @@ from dataclasses import replace
 
 import pytest
 
+from skerry.build.cut import cut_view
 from skerry.build.explain import explain
-from skerry.build.stages import cut_into_stages
 from skerry.errors import InputError
 from skerry.model.batch import join
 from skerry.model.expression import Expression
 from skerry.model.time import END_OF_TIME
-from skerry.plan.nodes import Join, Project, ViewPlan
+from skerry.plan.join import Join
 from skerry.plan.overload import Shedding, Spilling
+from skerry.plan.project import Project
 from skerry.plan.side import Side
+from skerry.plan.view import ViewPlan
 from skerry.testing.laws import rows_of
-from tests.build.test_stages import batch
+from tests.build.test_cut import batch
 from tests.plan.test_nodes import SCAN, SCHEMA
 
 SIDES = tuple(Side(name, SCHEMA, ("segment",), "ts", 1_000_000) for name in "ab")
@@ -20,7 +22,7 @@ PLAIN = Join((SCAN, SCAN), SIDES)
 
 
 def stages(node):
-    return cut_into_stages(ViewPlan("v", node))
+    return cut_view(ViewPlan("v", node))
 
 
 def test_counted_rows_do_not_spill():
@@ -32,7 +34,7 @@ def test_counted_rows_do_not_spill():
 def test_plan_that_spills_gives_what_one_that_does_not_gives(tmp_path):
     found = []
     for node in (PLAIN, replace(PLAIN, overload=Spilling(str(tmp_path), 1))):
-        operator = stages(node).operate()
+        operator = stages(node).build_operate()
         parts = [operator.transition(batch(20.0, 30.0), 0), operator.transition(batch(40.0), 1)]
         found.append(rows_of(join([*parts, operator.advance(END_OF_TIME)], operator.schema)))
     assert found[0] == found[1]
@@ -41,7 +43,7 @@ def test_plan_that_spills_gives_what_one_that_does_not_gives(tmp_path):
 
 def test_operators_of_one_view_spill_to_folders_of_their_own(tmp_path):
     view = stages(replace(PLAIN, overload=Spilling(str(tmp_path / "deep"), 1)))
-    operators = [view.operate() for _ in range(3)]
+    operators = [view.build_operate() for _ in range(3)]
     for operator in operators:
         operator.transition(batch(20.0, 30.0), 0)
     names = [folder.name for folder in (tmp_path / "deep").iterdir()]

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from skerry.build.stages import cut_into_stages
+from skerry.build.cut import cut_view
 from skerry.catalog import Catalog
-from skerry.fjord.runtime import FjordRun
+from skerry.fjord.runtime import FjordRuntime
 from skerry.lang.sql import Session
 from skerry.pipeline.pipeline import Pipeline
 from skerry.sinks.sink import MemorySink
@@ -39,14 +39,14 @@ def told(tags, policy):
     """The row about all streams, of a run whose readings lie in one span; and how many answers it gave."""
     session = Session(Catalog.in_memory())
     session.execute(STATEMENTS.format(policy))
-    views = tuple(map(cut_into_stages, session.plans()))
+    views = tuple(map(cut_view, session.plans()))
     sources = {feed.source.name: feed.source for feed in views[0].feeds}
     connectors = tuple(
         GivenConnector(source, [units(column, place)])
         for place, (source, column) in enumerate(zip(sources.values(), tags, strict=True))
     )
     sink = MemorySink()
-    outcome = FjordRun(Pipeline(connectors, views, 2 * UNIT), sink).run()
+    outcome = FjordRuntime(Pipeline(connectors, views, 2 * UNIT), sink).run()
     [row] = [row for row in sink.table("gone").to_pylist() if row["stream"] is None]
     return row, outcome.answers["seen"]
 

@@ -10,7 +10,7 @@ import pytest
 from skerry.catalog import Catalog, Source
 from skerry.database import Database, Settings
 from skerry.errors import InputError, OptionError, SourceError
-from skerry.pipeline.gate import Tally
+from skerry.pipeline.outcome import Tally
 from skerry.sinks.sink import MemorySink
 from skerry.spark.foreign import is_live
 

@@ -1,10 +1,10 @@
 import pickle
 
-from skerry.spark.lazy_pickle import Parcel
+from skerry.spark.lazy_pickle import LazyPickle
 
 
 def test_parcel_travels_unopened():
-    parcel = Parcel({"speed": 30})
+    parcel = LazyPickle({"speed": 30})
     parcel.open()
     there = pickle.loads(pickle.dumps(parcel))
     assert "_content" not in vars(there)
@@ -12,5 +12,5 @@ def test_parcel_travels_unopened():
 
 
 def test_parcel_is_opened_once():
-    parcel = Parcel([1, 2])
+    parcel = LazyPickle([1, 2])
     assert parcel.open() is parcel.open()

@@ -53,7 +53,7 @@ class Stage:
         found = []
         for task, lane in enumerate(self.lanes):
             router = Router(self.pipeline, 1, task, {"road": Micros(max(before))} if before else {}, ["road"])
-            router.take(Split("road", str(task), batch, min(batch + 1, len(lane))))
+            router.intake.read_split(Split("road", str(task), batch, min(batch + 1, len(lane))))
             found += [Row(**vars(each)) for each in router.envelopes(done=batch == self.last) if each.grp == 0]
         return found
 
@@ -183,7 +183,7 @@ def test_many_answers_are_staged_and_their_number_is_sent(monkeypatch):
     stage = Stage(ONE_LANE)
     stage.stager = Staged()
     [answer] = [row for batch in range(3) for row in stage.work(batch)]
-    assert (answer.blob, answer.newest, answer.task) == (None, 3, 0)
+    assert (answer.blob, answer.row_count, answer.task) == (None, 3, 0)
     assert stage.stager.rows["mean", 2, 0]["n"].to_pylist() == [1, 1, 1]
 
 
@@ -213,7 +213,7 @@ def test_figures_are_told_once_though_the_worker_is_lost():
 
 def test_share_that_a_view_may_take_in_reaches_its_operator():
     stage = Stage(CROWD, view=SHED)
-    share = Row(grp=0, bucket=0, task=0, name=SHARE, newest=250_000, blob=None)
+    share = Row(grp=0, bucket=0, task=0, name=SHARE, newest=None, row_count=None, share=0.25, blob=None)
     with patch.object(SheddingJoin, "take_in") as taken:
         stage.work(0, [*stage.envelopes(0), share])
     taken.assert_called_once_with(0.25)

@@ -3,8 +3,7 @@ import json
 import pytest
 
 from skerry.model.time import Micros
-from skerry.pipeline.gate import Tally
-from skerry.pipeline.pipeline import Outcome
+from skerry.pipeline.outcome import Outcome, Tally
 from skerry.spark import progress
 from skerry.spark.progress import PROPERTY, Progress, batch_of_task, newest_before_task
 

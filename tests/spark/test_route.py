@@ -26,7 +26,7 @@ def routed(given_pipeline: Pipeline, lanes: Lanes, bucket_count: int = 3, **how)
     """What a task sends that takes all lanes, each in one split."""
     router = Router(given_pipeline, bucket_count, 7, how.get("newest", {}), how.get("streams", ["road"]))
     for place, lane in enumerate(lanes):
-        router.take(Split("road", str(place), 0, len(lane), horizon=how.get("horizon")))
+        router.intake.read_split(Split("road", str(place), 0, len(lane), horizon=how.get("horizon")))
     return list(router.envelopes(done=how.get("done", False)))
 
 
@@ -137,17 +137,17 @@ def test_answers_beyond_the_limit_are_staged_and_their_number_is_sent(monkeypatc
     monkeypatch.setattr(route, "STAGED_BYTES", limit)
     staged: list[tuple[str, pa.RecordBatch]] = []
     router = Router(pipeline(LANES), 3, 7, {}, ["road"], stage=lambda *told: staged.append(told))
-    router.take(Split("road", "0", 0, 1))
+    router.intake.read_split(Split("road", "0", 0, 1))
     [found] = named(list(router.envelopes(done=False)), "slow")
     assert ("slow" in dict(staged)) is (found.blob is None) is (limit == 0)
-    assert found.newest == (1 if limit == 0 else 0)
+    assert found.row_count == (1 if limit == 0 else None)
 
 
 def test_dead_letters_are_counted_and_sent():
     found = pipeline([])
     router = Router(found, 3, 0, {}, ["road"])
     letters = pa.RecordBatch.from_pylist([{"reason": "r", "reading": "x", "place": "p"}], REJECTS)
-    router.admit(found.sources[0], router.gate(found.sources[0]), batch([]), letters)
+    router.intake.admit(found.sources[0], router.intake.open_gate(found.sources[0]), batch([]), letters)
     envelopes = list(router.envelopes(done=False))
     assert json.loads(named(envelopes, TALLY)[0].blob)["tallies"]["road"]["rejected"] == 1
     assert unpack(named(envelopes, "dead_letters/road")[0].blob).equals(letters)

@@ -10,7 +10,7 @@ import pytest
 from skerry.catalog import Catalog
 from skerry.database import Database, Settings
 from skerry.errors import InputError
-from skerry.pipeline.pipeline import Outcome
+from skerry.pipeline.outcome import Outcome
 from skerry.sinks.sink import MemorySink
 
 pytestmark = pytest.mark.spark

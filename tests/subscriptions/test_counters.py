@@ -13,7 +13,7 @@ from skerry.index.reading import region_of
 from skerry.model.duckdb_session import open_duckdb
 from skerry.model.types import TIMESTAMP
 from skerry.sinks.sink import MemorySink
-from skerry.subscriptions.counters import Counted, Counters, added
+from skerry.subscriptions.counters import Counted, Counters, add_counts
 
 SCHEMA = pa.schema({"ts": TIMESTAMP, "speed": pa.float64(), "lane": pa.int32()})
 ROAD = Source("road", SCHEMA, "file", event_time="ts")
@@ -56,7 +56,7 @@ def test_counts_are_those_of_all_readings(batches):
         matches, _ = counted.match(batch_of(rows))
         assert matches.tolist() == indexed(*PREDICATES).match(batch_of(rows)).rows.tolist()
         found.append(counted.counts)
-    told = {row["id"]: (row["matches"], row["last_us"]) for row in added(found).to_pylist() if row["matches"]}
+    told = {row["id"]: (row["matches"], row["last_us"]) for row in add_counts(found).to_pylist() if row["matches"]}
     assert told == asked(batch_of([row for rows in batches for row in rows]))
 
 
@@ -85,7 +85,9 @@ def counts(matches, last_us=0, id_="q"):
         "last_us": last_us,
         "cost_ns": matches,
     }
-    return added([pa.RecordBatch.from_pylist([row], Counted(indexed(*PREDICATES), SUBSCRIPTION, ROAD).counts.schema)])
+    return add_counts(
+        [pa.RecordBatch.from_pylist([row], Counted(indexed(*PREDICATES), SUBSCRIPTION, ROAD).counts.schema)]
+    )
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from skerry.model.types import TIMESTAMP
 from skerry.subscriptions import versions
 from skerry.subscriptions.counters import COUNTS
 from skerry.subscriptions.registry import Registry, answer_schema
-from skerry.subscriptions.versions import Registrar, RegistryPlace, registry_at
+from skerry.subscriptions.versions import Registrar, RegistryFolder, registry_at
 from skerry.testing.laws import rows_of
 
 SCHEMA = pa.schema({"speed": pa.float64(), "ts": TIMESTAMP, "lane": pa.int32(), "sensor": pa.string()})
@@ -130,7 +130,7 @@ def subscribe(catalog, *names):
 
 def test_steps_see_what_others_write_and_see_it_again(project, tmp_path):
     subscribe(project, "a")
-    place = RegistryPlace(tmp_path / "registry", (ROAD,), project.url)
+    place = RegistryFolder(tmp_path / "registry", (ROAD,), project.url)
     place.begin(project.subscriptions.all(), project.subscriptions.version)
     registrar = Registrar(place)
     first = registrar.next_version(0)
@@ -149,7 +149,7 @@ def test_steps_see_what_others_write_and_see_it_again(project, tmp_path):
 def test_many_changes_are_taken_up_a_few_a_step(project, tmp_path, monkeypatch):
     monkeypatch.setattr(versions, "_MOST_CHANGES", 2)
     monkeypatch.setattr(versions, "_CHANGES_A_BASE", 3)
-    place = RegistryPlace(tmp_path / "registry", (ROAD,), project.url)
+    place = RegistryFolder(tmp_path / "registry", (ROAD,), project.url)
     place.begin([], 0)
     subscribe(project, *"abcdefg")
     registrar, version, seen = Registrar(place), 0, []
@@ -161,7 +161,7 @@ def test_many_changes_are_taken_up_a_few_a_step(project, tmp_path, monkeypatch):
 
 
 def test_run_that_goes_on_keeps_its_first_version(tmp_path):
-    place = RegistryPlace(tmp_path, (ROAD,))
+    place = RegistryFolder(tmp_path, (ROAD,))
     place.begin([Subscription("a", "road", "lane = 1")], 1)
     place.begin([Subscription("b", "road", "lane = 1"), Subscription("c", "road", "lane = 1")], 2)
     assert Registrar(place).next_version(0) == 1

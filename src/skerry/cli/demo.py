@@ -20,7 +20,7 @@ from skerry.cli.summary import told
 from skerry.database import Database, Settings
 from skerry.errors import InputError
 from skerry.model.time import Micros, show
-from skerry.pipeline.pipeline import Outcome
+from skerry.pipeline.outcome import Outcome
 from skerry.sinks.sink import Sink
 
 __all__ = ["demo"]

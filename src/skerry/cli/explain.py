@@ -9,7 +9,7 @@ from skerry.build import explain as plans
 from skerry.cli.script import opened
 from skerry.database import Database
 from skerry.errors import InputError
-from skerry.plan.shared import Deal
+from skerry.plan.fan_out import FanOut
 from skerry.plan.sharing import share
 
 __all__ = ["explain"]
@@ -25,7 +25,9 @@ def explain(
     """
     database = opened(script, project)
     found = database.plans()
-    shared = {name: plan for plan in share(found) if isinstance(plan.root, Deal) for name in plan.root.outputs}
+    shared = {
+        name: plan for plan in share(found) if isinstance(plan.root, FanOut) for name in plan.root.outputs(plan.name)
+    }
     told = [plans.explain(plan, shared.get(plan.name)) for plan in found] + _subscriptions(database)
     if not told:
         raise InputError("the script has no view; add one with CREATE MATERIALIZED VIEW")

@@ -16,7 +16,7 @@ from skerry.cli.script import opened
 from skerry.cli.summary import told
 from skerry.database import Settings
 from skerry.errors import RunError
-from skerry.pipeline.pipeline import Outcome
+from skerry.pipeline.outcome import Outcome
 from skerry.sinks.files import FileSink
 from skerry.subscriptions.file import read_subscriptions
 

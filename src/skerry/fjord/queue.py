@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from skerry.model.time import Micros
 
-__all__ = ["Message", "Queue", "Rows", "Tick"]
+__all__ = ["Advance", "Message", "Queue", "Rows"]
 
 
 @dataclass(frozen=True)
@@ -19,22 +19,22 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Tick:
+class Advance:
     """No row before ``watermark`` will follow."""
 
     watermark: Micros
 
 
-Message = Rows | Tick
+Message = Rows | Advance
 
 
 class Queue:
     """A push queue: first in, first out, one reader.
 
     >>> queue = Queue()
-    >>> queue.put(Tick(Micros(5)))
+    >>> queue.put(Advance(Micros(5)))
     >>> queue.get(), queue.get()
-    (Tick(watermark=5), None)
+    (Advance(watermark=5), None)
     """
 
     def __init__(self) -> None:

@@ -1,115 +1,106 @@
 """Run a pipeline in this process."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 import pyarrow as pa
 
-from skerry.build.stages import Stages
-from skerry.catalog import Source
-from skerry.fjord.queue import Queue, Rows, Tick
+from skerry.build.cut import CutView, Feed
+from skerry.fjord.queue import Advance, Queue, Rows
 from skerry.fjord.scheduler import Module, RoundRobin
-from skerry.kernels.precompile import warm
 from skerry.model.batch import join
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
-from skerry.pipeline.gate import Gate, Tally, watermark
-from skerry.pipeline.pipeline import Outcome, Pipeline, dead_letters, never, since
-from skerry.pipeline.precompile import calls_of, kinds_of
+from skerry.pipeline.intake import Intake
+from skerry.pipeline.outcome import Outcome
+from skerry.pipeline.pipeline import Pipeline, Reader
+from skerry.pipeline.precompile import list_precompiled
+from skerry.pipeline.runtime import RunOptions, never
+from skerry.pipeline.view_at_work import ViewAtWork
 from skerry.replay.pace import lagging
+from skerry.replay.replay import Position, Replay
 from skerry.sinks.sink import Sink
-from skerry.sources.source import Split
 from skerry.sources.tables import Tables
-from skerry.subscriptions.counters import COUNTS, added
-from skerry.subscriptions.registry import Registry
-from skerry.subscriptions.versions import registry_at
+from skerry.subscriptions.counters import COUNTS, add_counts
 
-__all__ = ["FjordRun"]
+__all__ = ["FjordRuntime"]
 
 _PATIENCE_SECONDS = 0.05
 """How long to wait for a live source that has nothing new."""
+
+Answers = dict[str, pa.RecordBatch]
+"""Rows by output."""
 
 
 class _Flow:
     """One view: a queue in for each of its feeds, its operators, a queue out."""
 
-    def __init__(self, view: Stages, tables: Mapping[str, pa.RecordBatch]) -> None:
+    def __init__(self, view: CutView, tables: Mapping[str, pa.RecordBatch]) -> None:
         self.view = view
-        self.outbox = Queue()
-        self._figures: dict[str, int] = {}
-        self._meeting = Queue() if view.stateful else self.outbox
+        self.work = ViewAtWork(view) if view.stateful else None
+        self._outbox = Queue()
+        self._meeting = Queue() if self.work else self._outbox
         self._inboxes = [Queue() for _ in view.feeds]
-        self.modules = [
-            Module(feed.route(tables), inbox, self._meeting, place)
-            for place, (feed, inbox) in enumerate(zip(view.feeds, self._inboxes, strict=True))
+        self._routes = [
+            Module(feed.build_route(tables), inbox, self._meeting, number)
+            for number, (feed, inbox) in enumerate(zip(view.feeds, self._inboxes, strict=True))
         ]
-        if view.stateful:
-            self.modules.append(Module(view.operate(), self._meeting, self.outbox))
+        self.modules = [*self._routes, *([Module(self.work, self._meeting, self._outbox)] if self.work else [])]
 
-    def put(self, feed: str, accepted: pa.RecordBatch) -> None:
+    def put(self, feed: Feed, accepted: pa.RecordBatch) -> None:
         """Hand readings to one of the feeds."""
-        self._inboxes[self.view.places[feed]].put(Rows(accepted))
+        self._inboxes[self.view.stream_numbers[feed.name]].put(Rows(accepted))
 
     def see(self, tables: Mapping[str, pa.RecordBatch]) -> None:
         """Go on with other versions of the tables."""
-        for module, feed in zip(self.modules, self.view.feeds, strict=False):
+        for module, feed in zip(self._routes, self.view.feeds, strict=True):
             if feed.tables:
-                module.operator = feed.route(tables)
+                module.operator = feed.build_route(tables)
 
-    def tick(self, newest: Mapping[str, Micros]) -> None:
-        """Tell the operator that keeps state how far all streams have come; the others need no clock."""
-        if self.view.stateful:
-            marks = [watermark(feed.source, newest[feed.source.name]) for feed in self.view.clocks]
-            self._meeting.put(Tick(min(marks)))
+    def advance(self, newest: Mapping[str, Micros]) -> None:
+        """Let the part that keeps state know how far all streams have come; the others need no clock."""
+        if self.work:
+            for source, moment in newest.items():
+                self.work.note_newest(source, moment)
+            self._meeting.put(Advance(self.work.watermark))
 
-    def take_in(self, share: float) -> None:
-        """Let the operator that keeps state know how much of what comes it can have."""
-        if self.view.shedding:
-            self.modules[-1].operator.take_in(share)
-
-    def losses(self) -> tuple[str, pa.RecordBatch] | None:
-        """Where it tells what it gave up, and what that is."""
-        shedding = self.view.shedding
-        lost = self.modules[-1].operator.losses() if shedding else None
-        return (shedding.loss_to, lost) if shedding and shedding.loss_to and lost else None
-
-    def grown(self) -> dict[str, int]:
-        """What its operators have counted since they were asked last."""
-        if not self.view.stateful:
-            return {}
-        now = dict(self.modules[-1].operator.figures())
-        grown, self._figures = since(self._figures, now), now
-        return grown
-
-    @property
-    def failure(self) -> str | None:
-        """Why it had to stop, if it had to."""
-        return next((module.failure for module in self.modules if module.failure), None)
-
-    def drain(self) -> list[pa.RecordBatch]:
-        """Take the answers that have come out."""
-        messages = iter(self.outbox.get, None)
-        return [message.batch for message in messages if isinstance(message, Rows)]
+    def take_answers(self) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """What has come out, and what was lost, by output."""
+        for message in iter(self._outbox.get, None):
+            if isinstance(message, Rows):
+                yield from self.view.by_output(message.batch)
+        if self.work and (lost := self.work.take_losses()):
+            yield lost
 
 
-class FjordRun:
+class FjordRuntime:
     """Reads step by step, lets operators work, hands answers to the sink a step at a time."""
 
-    def __init__(self, pipeline: Pipeline, sink: Sink) -> None:
+    def __init__(self, pipeline: Pipeline, sink: Sink, options: RunOptions | None = None) -> None:
+        self._folder = None
+        if options and options.register:
+            self._folder = TemporaryDirectory(prefix="skerry-")
+            pipeline = replace(pipeline, registry=options.register(Path(self._folder.name)))
         self._pipeline, self._sink = pipeline, sink
-        self._connectors = {connector.definition.name: connector for connector in pipeline.connectors}
         self._tables = Tables(pipeline.tables, pipeline.base)
         self._versions: dict[str, str] = self._tables.versions()
         self._flows = [_Flow(view, self._contents()) for view in pipeline.views]
         self._scheduler = RoundRobin([module for flow in self._flows for module in flow.modules])
-        self._newest: dict[str, Micros] = dict.fromkeys(self._connectors, START_OF_TIME)
-        self._pending: dict[str, list[pa.RecordBatch]] = {}
-        self._registry: Registry | None = None
+        self._newest: dict[str, Micros] = dict.fromkeys(pipeline.connectors_by_source, START_OF_TIME)
         self._counters = pipeline.registry.counters(uuid4().hex) if pipeline.registry else None
 
     def run(self, *, stopped: Callable[[], bool] = never, watch: Callable[[Outcome], None] | None = None) -> Outcome:
         """Go on until the input is used up, or until told to stop; report after each step."""
+        try:
+            return self._run(stopped, watch)
+        finally:
+            if self._folder:
+                self._folder.cleanup()
+
+    def _run(self, stopped: Callable[[], bool], watch: Callable[[Outcome], None] | None) -> Outcome:
         self._sink.open(self._pipeline.outputs(), resume=False)
         total = Outcome()
         for number, (outcome, answers) in enumerate(self.steps(stopped)):
@@ -123,41 +114,73 @@ class FjordRun:
             self._counters.write()
         return total
 
-    def steps(self, stopped: Callable[[], bool] = never) -> Iterator[tuple[Outcome, dict[str, pa.RecordBatch]]]:
+    def steps(self, stopped: Callable[[], bool] = never) -> Iterator[tuple[Outcome, Answers]]:
         """Work step by step; give what each came to, and its rows by output."""
-        self._warm()
-        replay = self._pipeline.replay()
+        self._precompile()
+        replay = self._pipeline.plan_steps()
         position = replay.start()
         while not position["done"] and not stopped():
             following = replay.next(position)
             if following == position:
                 time.sleep(_PATIENCE_SECONDS)
                 continue
-            self._look_at_tables()
-            outcome = Outcome(batches=1, lag_us=following["lag"], version=following["version"])
-            if self._pipeline.registry:
-                self._registry = registry_at(self._pipeline.registry, following["version"])
-            for flow in self._flows:
-                flow.take_in(following["shares"].get(flow.view.name, 1.0))
-            for split in replay.splits(position, following):
-                outcome = outcome.then(self._take(split))
-            self._newest |= {name: max(self._newest[name], moment) for name, moment in outcome.newest.items()}
-            self._tick(done=following["done"])
+            yield self._step(replay, position, following)
             position = following
-            self._count(position["step"])
-            answers = self._answers()
-            counts = {output: rows.num_rows for output, rows in answers.items()}
-            failures = {name: flow.failure for flow in self._flows if flow.failure for name in flow.view.outputs}
-            figures = {flow.view.name: grown for flow in self._flows if (grown := flow.grown())}
-            told = replace(outcome, answers=counts, failures=failures, figures=figures)
-            yield told.then(Outcome(figures=lagging(following["blameless"]))), answers
 
-    def _warm(self) -> None:
+    def _step(self, replay: Replay, position: Position, following: Position) -> tuple[Outcome, Answers]:
+        """Read what lies between two positions, and let all views work on it."""
+        self._look_at_tables()
+        for flow in self._flows:
+            if flow.work:
+                flow.work.take_in(following["shares"].get(flow.view.name, 1.0))
+        intake = Intake(self._pipeline, self._newest, self._hand_on)
+        intake.register(following["version"])
+        for split in replay.splits(position, following):
+            intake.read_split(split)
+        self._newest = _later(self._newest, intake.outcome.newest)
+        self._advance(done=following["done"])
+        counts = intake.outputs.pop(COUNTS, [])
+        if self._counters:
+            self._counters.note(following["step"], add_counts(counts) if counts else None)
+        answers = self._collect(intake)
+        paced = Outcome(batches=1, lag_us=following["lag"], figures=lagging(following["blameless"]))
+        return intake.outcome.then(self._account(answers)).then(paced), answers
+
+    def _hand_on(self, readers: Sequence[Reader], accepted: pa.RecordBatch) -> None:
+        for reader in readers:
+            self._flows[reader.number].put(reader.feed, accepted)
+        self._scheduler.run()
+
+    def _advance(self, *, done: bool) -> None:
+        newest = dict.fromkeys(self._newest, END_OF_TIME) if done else self._newest
+        for flow in self._flows:
+            flow.advance(newest)
+        self._scheduler.run()
+
+    def _collect(self, intake: Intake) -> Answers:
+        """The rows of a step by output."""
+        for flow in self._flows:
+            for output, rows in flow.take_answers():
+                intake.keep(output, rows)
+        schemas = self._pipeline.outputs()
+        return {
+            output: join(batches, schemas.get(output, batches[0].schema)) for output, batches in intake.outputs.items()
+        }
+
+    def _account(self, answers: Answers) -> Outcome:
+        """What the views came to in a step."""
+        at_work = [flow.work for flow in self._flows if flow.work]
+        return Outcome(
+            answers={output: rows.num_rows for output, rows in answers.items()},
+            failures={name: reason for work in at_work for name, reason in work.failures.items()},
+            figures={work.view.name: grown for work in at_work if (grown := work.take_figures())},
+        )
+
+    def _precompile(self) -> None:
         """Compile what is needed before the clock of a live source starts, if a view may not lag."""
-        if any(view.shedding and view.shedding.max_lag_us is not None for view in self._pipeline.views):
-            warm(kinds_of(self._pipeline))
-            for call in calls_of(self._pipeline, subscribed=self._pipeline.registry is not None):
-                call()
+        if self._pipeline.most_lags:
+            for compile_kernels in list_precompiled(self._pipeline, subscribed=self._pipeline.registry is not None):
+                compile_kernels()
 
     def _contents(self) -> dict[str, pa.RecordBatch]:
         return {name: self._tables.rows(name) for name in self._versions}
@@ -170,54 +193,7 @@ class FjordRun:
             for flow in self._flows:
                 flow.see(self._contents())
 
-    def _take(self, split: Split) -> Outcome:
-        """Read a split. All splits of a step pass the gate as of the steps before."""
-        connector = self._connectors[split.source]
-        gate = Gate(connector.definition, self._newest[split.source])
-        tally, stamp = Tally(), self._pipeline.stamp(split)
-        for decoded in connector.read(split):
-            accepted, late = gate.admit(stamp.put_on(decoded.readings) if stamp else decoded.readings)
-            tally += Tally(accepted.num_rows, late.num_rows, decoded.rejects.num_rows)
-            self._feed(connector.definition, accepted)
-            for output, rows in self._pipeline.matches(split.source, accepted, self._registry):
-                self._keep(output, rows)
-            self._keep(dead_letters(split.source), decoded.rejects)
-            for output in self._pipeline.late_outputs(split.source):
-                self._keep(output, late.select(connector.definition.schema.names))
-        return Outcome({split.source: tally}, {split.source: split.reached(gate.newest)})
 
-    def _feed(self, source: Source, accepted: pa.RecordBatch) -> None:
-        for number, _, feed in self._pipeline.readers(source.name):
-            self._flows[number].put(feed.name, accepted)
-        self._scheduler.run()
-
-    def _keep(self, output: str, rows: pa.RecordBatch) -> None:
-        if rows.num_rows:
-            self._pending.setdefault(output, []).append(rows)
-
-    def _count(self, step: int) -> None:
-        """Keep what the queries of the index have come to in a step."""
-        counts = self._pending.pop(COUNTS, [])
-        if self._counters:
-            self._counters.note(step, added(counts) if counts else None)
-
-    def _tick(self, *, done: bool) -> None:
-        newest = dict.fromkeys(self._newest, END_OF_TIME) if done else self._newest
-        for flow in self._flows:
-            flow.tick(newest)
-        self._scheduler.run()
-
-    def _answers(self) -> dict[str, pa.RecordBatch]:
-        """What has come out since the last step."""
-        for flow in self._flows:
-            for batch in flow.drain():
-                for output, rows in flow.view.by_output(batch):
-                    self._keep(output, rows)
-            if lost := flow.losses():
-                self._keep(*lost)
-        schemas = self._pipeline.outputs()
-        found = {
-            output: join(batches, schemas.get(output, batches[0].schema)) for output, batches in self._pending.items()
-        }
-        self._pending = {}
-        return found
+def _later(before: Mapping[str, Micros], now: Mapping[str, Micros]) -> dict[str, Micros]:
+    """The later moment of each source."""
+    return {source: max(moment, now.get(source, moment)) for source, moment in before.items()}

@@ -1,42 +1,44 @@
 """Who runs next. One thread is enough: operators give control back after each message."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import pyarrow as pa
 
-from skerry.errors import LimitError
-from skerry.fjord.queue import Message, Queue, Rows
-from skerry.operators.operator import Operator
+from skerry.fjord.queue import Queue, Rows
+from skerry.model.time import Micros
 
-__all__ = ["Module", "RoundRobin"]
+__all__ = ["Module", "RoundRobin", "Transitions"]
+
+
+class Transitions(Protocol):
+    """What a module runs: an operator, or a view at work."""
+
+    def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
+        """Take a batch in, give what follows from it."""
+
+    def advance(self, watermark: Micros) -> pa.RecordBatch:
+        """Learn how far time has come, give what is settled by that."""
 
 
 class Module:
     """An operator between two queues; what it gives is stream ``stream`` of its reader."""
 
-    def __init__(self, operator: Operator, inbox: Queue, outbox: Queue, stream: int = 0) -> None:
+    def __init__(self, operator: Transitions, inbox: Queue, outbox: Queue, stream: int = 0) -> None:
         self.operator = operator
         self._inbox, self._outbox, self._stream = inbox, outbox, stream
-        self.failure: str | None = None
 
     def turn(self) -> bool:
         """Take one message, if there is one; say whether there was."""
         message = self._inbox.get()
         if message is None:
             return False
-        if self.failure is None:
-            try:
-                self._work(message)
-            except LimitError as error:
-                self.failure = str(error)
-        return True
-
-    def _work(self, message: Message) -> None:
         if isinstance(message, Rows):
             self._emit(self.operator.transition(message.batch, message.stream))
         else:
             self._emit(self.operator.advance(message.watermark))
             self._outbox.put(message)
+        return True
 
     def _emit(self, made: pa.RecordBatch) -> None:
         if made.num_rows:

@@ -8,7 +8,18 @@ import re
 from datetime import UTC, datetime
 from typing import NewType
 
-__all__ = ["END_OF_TIME", "LAST_MOMENT", "MICROS", "START_OF_TIME", "Micros", "seconds", "show", "show_span", "span"]
+__all__ = [
+    "END_OF_TIME",
+    "LAST_MOMENT",
+    "MICROS",
+    "START_OF_TIME",
+    "Micros",
+    "describe_interval",
+    "seconds",
+    "show",
+    "show_span",
+    "span",
+]
 
 Micros = NewType("Micros", int)
 
@@ -51,6 +62,17 @@ def show_span(micros: int) -> str:
     """
     unit = next(unit for unit in reversed(_UNITS) if micros % MICROS[_UNITS[unit]] == 0)
     return f"{micros // MICROS[_UNITS[unit]]}{unit}"
+
+
+def describe_interval(span_us: int) -> str:
+    """Write a span as SQL does, in the largest unit that divides it.
+
+    >>> describe_interval(90_000_000)
+    '90 SECOND'
+    """
+    units = [(unit, size) for unit, size in MICROS.items() if span_us % size == 0 and unit != "WEEK"]
+    unit, size = units[-1]
+    return f"{span_us // size} {unit}" if span_us else "0 SECOND"
 
 
 def seconds(count: float) -> Micros:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import gcd
 
 from skerry.errors import InputError
-from skerry.model.time import Micros
+from skerry.model.time import Micros, describe_interval
 
 __all__ = ["WINDOW_END", "WINDOW_START", "Window"]
 
@@ -47,6 +47,12 @@ class Window:
     def slice_us(self) -> int:
         """The longest span that divides every window of this kind."""
         return gcd(self.size_us, self.slide_us)
+
+    def describe(self) -> str:
+        """As a query writes it."""
+        if self.tumbling:
+            return f"TUMBLE {describe_interval(self.size_us)}"
+        return f"HOP {describe_interval(self.slide_us)} of {describe_interval(self.size_us)}"
 
     @property
     def tumbling(self) -> bool:

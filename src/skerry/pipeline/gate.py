@@ -1,4 +1,4 @@
-"""The gate every reading passes: late ones are told from those in time.
+"""The gate that every reading passes: it tells late readings from those in time.
 
 A reading is late if it lies behind the watermark when it arrives. The watermark it meets is that of
 all readings of earlier batches and, where a split is in stored order, of those before it in the split.
@@ -6,51 +6,15 @@ So what is late does not depend on how many splits are read at once, and within 
 nothing ever is.
 """
 
-from dataclasses import dataclass
-
 import pyarrow as pa
 
 from skerry.catalog import Source
 from skerry.kernels.folds.lateness import late_in_order
 from skerry.model.arrays import Bools, Int64s
 from skerry.model.batch import empty
-from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
+from skerry.model.time import Micros
 
-__all__ = ["Gate", "Tally", "watermark"]
-
-
-def watermark(source: Source, newest: Micros) -> Micros:
-    """How far a source has come: its newest event time less its declared delay.
-
-    Without a declared delay nothing is settled until the input ends.
-    """
-    if newest >= END_OF_TIME:
-        return END_OF_TIME
-    if source.delay_us is None or newest <= START_OF_TIME:
-        return START_OF_TIME
-    return Micros(newest - source.delay_us)
-
-
-@dataclass(frozen=True)
-class Tally:
-    """What became of the readings that came in: each is counted exactly once.
-
-    >>> Tally(3, 1, 0) + Tally(1, 0, 2)
-    Tally(accepted=4, late=1, rejected=2)
-    """
-
-    accepted: int = 0
-    late: int = 0
-    rejected: int = 0
-
-    @property
-    def read(self) -> int:
-        """All that came in."""
-        return self.accepted + self.late + self.rejected
-
-    def __add__(self, other: "Tally") -> "Tally":
-        """Count two together."""
-        return Tally(self.accepted + other.accepted, self.late + other.late, self.rejected + other.rejected)
+__all__ = ["Gate"]
 
 
 class Gate:

@@ -3,29 +3,24 @@
 from collections.abc import Callable
 from functools import partial
 
+from skerry.build.table import name_kernels
 from skerry.index.precompile import warm_index
+from skerry.kernels.precompile import KINDS
 from skerry.pipeline.pipeline import Pipeline
-from skerry.plan.deduce import Deduce
-from skerry.plan.nodes import Gather, Join
-from skerry.plan.shared import Deal
+from skerry.plan.fan_out import FanOut
 from skerry.shedding.precompile import warm_shedding
 
-__all__ = ["calls_of", "kinds_of"]
-
-_KERNELS = {Deduce: "rules", Gather: "gather", Join: "snjoin"}
+__all__ = ["list_precompiled"]
 
 
-def kinds_of(pipeline: Pipeline) -> set[str]:
-    """The kinds of kernels that the views need beside those that all do."""
-    states = [state for view in pipeline.views for state in view.states]
-    found = {kind for state in states for node, kind in _KERNELS.items() if isinstance(state, node)}
-    techniques = {state.technique for state in states if isinstance(state, Join)}
-    return found | ({"rivals"} if techniques - {"snjoin"} else set())
+def list_precompiled(pipeline: Pipeline, *, subscribed: bool) -> list[Callable[[], None]]:
+    """What calls the kernels that the views and the query index need, beside those that every pipeline does."""
+    names = {name for view in pipeline.views for state in view.states for name in name_kernels(state)}
+    indexed = subscribed or pipeline.selections or any(isinstance(view.view.root, FanOut) for view in pipeline.views)
+    return [*map(_find, sorted(names)), *([warm_index] if indexed else [])]
 
 
-def calls_of(pipeline: Pipeline, *, subscribed: bool) -> list[Callable[[], None]]:
-    """What calls the kernels of the query index and of the policies that the views need."""
-    policies = {view.shedding.policy for view in pipeline.views if view.shedding}
-    found: list[Callable[[], None]] = [partial(warm_shedding, policy) for policy in sorted(policies)]
-    indexed = subscribed or pipeline.selections or any(isinstance(view.view.root, Deal) for view in pipeline.views)
-    return [*found, warm_index] if indexed else found
+def _find(name: str) -> Callable[[], None]:
+    """The kernels of a name: a kind of ``kernels.precompile``, or the policy of a join that sheds."""
+    kind, _, policy = name.partition(" ")
+    return partial(warm_shedding, policy) if policy else KINDS[kind]

@@ -14,8 +14,9 @@ from skerry.errors import InputError
 from skerry.lang.rules.question import read_question
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.plan.deduce import Deduce
-from skerry.plan.nodes import Node, ViewPlan
+from skerry.plan.node import Node
 from skerry.plan.program import MICROSECONDS
+from skerry.plan.view import ViewPlan
 
 __all__ = ["proof"]
 

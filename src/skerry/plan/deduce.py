@@ -1,19 +1,21 @@
-"""The plan node of a rule program: relations in, what one of its predicates holds out."""
+"""What a rule program makes true."""
 
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from skerry.catalog import Source
+from skerry.model.time import describe_interval
 from skerry.model.types import TIMESTAMP
 from skerry.plan.facts import Facts
-from skerry.plan.nodes import Node
+from skerry.plan.node import ManyInputs, Node
 from skerry.plan.program import Checked, Output
 
 __all__ = ["Deduce"]
 
 
 @dataclass(frozen=True)
-class Deduce(Node):
+class Deduce(ManyInputs):
     """What a rule program makes true of what it reads, at times that are multiples of ``slide_us``."""
 
     relations: tuple[Node, ...]
@@ -37,15 +39,31 @@ class Deduce(Node):
         """When, whether begun (+) or ended (-), and the tuple."""
         return pa.schema([pa.field("_ts", TIMESTAMP), pa.field("_op", pa.string()), *self.columns])
 
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """The relations that hold its facts."""
-        return self.relations
+    def bucket_keys(self, position: int) -> tuple[str, ...]:
+        """The host that all rules share, if they do."""
+        return self.shard[position : position + 1]
 
-    def keys(self, place: int) -> tuple[str, ...]:
-        """What spreads a relation over buckets: the host that all rules share, if they do."""
-        return self.shard[place : place + 1]
+    def time_of(self, position: int) -> str | None:
+        """When facts begin to hold."""
+        return self.facts[position].time
 
-    def lag_of(self, column: str) -> int | None:
-        """How far behind the clock a time among its columns may lie, if that is known."""
+    def feed_name(self, position: int, source: Source) -> str:
+        """The predicate that the relation holds the facts of."""
+        return self.facts[position].predicate
+
+    def lag_us(self, column: str) -> int | None:
+        """The tick goes with the watermark; other times as the rules bound them."""
         return 0 if column == "_ts" else dict(self.lags).get(column)
+
+    def describe(self) -> str:
+        """What is deduced, from what, and how often."""
+        facts = ", ".join(each.predicate for each in self.facts)
+        return f"Deduce {self.output.predicate} from {facts}, every {describe_interval(self.slide_us)}"
+
+    def describe_buckets(self) -> str:
+        """By host, if all rules share it."""
+        return f"by {self.shard[0]}, the host that all rules share" if self.shard else "in one bucket"
+
+    def describe_state(self) -> str:
+        """Facts, and what is derived."""
+        return "every fact for its window, and what follows from them"

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from skerry.errors import OptionError
-from skerry.model.time import Micros
-from skerry.shedding.bounded import POLICIES
+from skerry.model.time import Micros, show_span
 
 __all__ = ["MOST_MEMORY_ROWS", "Overload", "Shedding", "Spilling"]
 
@@ -21,6 +20,10 @@ class Spilling:
     folder: str
     memory_rows: int
 
+    def describe(self) -> str:
+        """What follows a join in ``explain``."""
+        return f", up to {self.memory_rows} readings a bucket in memory and the others in {self.folder}"
+
 
 @dataclass(frozen=True)
 class Shedding:
@@ -32,10 +35,11 @@ class Shedding:
     loss_to: str | None = None
     """The output that is told what was lost."""
 
-    def __post_init__(self) -> None:
-        """A policy is one of those there are."""
-        if self.policy not in POLICIES:
-            raise OptionError(f"unknown policy {self.policy!r} for shedding; there are", ", ".join(sorted(POLICIES)))
+    def describe(self) -> str:
+        """What follows a join in ``explain``."""
+        lag = f", lag up to {show_span(self.max_lag_us)}" if self.max_lag_us else ""
+        losses = f", losses told in {self.loss_to}" if self.loss_to else ""
+        return f", up to {self.memory_rows} readings a window{lag}, the others shed by {self.policy}{losses}"
 
     @staticmethod
     def check(technique: str) -> None:

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from skerry.errors import OptionError
 from skerry.model.arrays import Int64s
-from skerry.model.time import END_OF_TIME, LAST_MOMENT, START_OF_TIME
+from skerry.model.time import END_OF_TIME, LAST_MOMENT, START_OF_TIME, describe_interval
 
 __all__ = ["Side"]
 
@@ -37,6 +37,10 @@ class Side:
     def count(self) -> int:
         """How many rows are live, or 0 if time says so."""
         return self.last_rows or 0
+
+    def describe_window(self) -> str:
+        """As a query writes it."""
+        return f"LAST_ROWS {self.last_rows}" if self.span_us is None else f"SLIDING {describe_interval(self.span_us)}"
 
     def moments(self, batch: pa.RecordBatch) -> tuple[Int64s, Int64s]:
         """When each row starts to be live, and the last moment at which it may be."""

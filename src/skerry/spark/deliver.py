@@ -13,12 +13,13 @@ from pyspark import SparkContext
 from pyspark.sql import DataFrame
 
 from skerry.model.batch import join, unpack
-from skerry.pipeline.pipeline import Outcome, Pipeline
+from skerry.pipeline.outcome import Outcome
+from skerry.pipeline.pipeline import Pipeline
 from skerry.sinks.sink import Sink
 from skerry.spark.envelope import TALLY
 from skerry.spark.progress import PROPERTY, Progress
 from skerry.spark.tables import TABLES, TableStore
-from skerry.subscriptions.counters import COUNTS, added
+from skerry.subscriptions.counters import COUNTS, add_counts
 
 __all__ = ["Deliver"]
 
@@ -47,7 +48,7 @@ class Deliver:
         self._tables, self._registry, self._run = tables, pipeline.registry, run
         self._counters = pipeline.registry.counters(run) if pipeline.registry else None
 
-    def tell(self, context: SparkContext) -> None:
+    def inform(self, context: SparkContext) -> None:
         """Let the tasks of the next batch know what they need to."""
         self._tables.choose(self._progress.next_batch)
         context.setLocalProperty(PROPERTY, self._progress.as_property())
@@ -60,20 +61,20 @@ class Deliver:
         blobs = table.column("blob")
         outcome = Outcome(batches=1)
         answers: dict[str, _Answers] = {}
-        for place, name in enumerate(names):
+        for row, name in enumerate(names):
             if name == TALLY:
-                outcome = outcome.then(Outcome.of(json.loads(blobs[place].as_py())))
-            elif blobs[place].is_valid:
-                answers.setdefault(name, _Answers()).batches.append(unpack(blobs[place].as_buffer()))
+                outcome = outcome.then(Outcome.from_json(json.loads(blobs[row].as_py())))
+            elif blobs[row].is_valid:
+                answers.setdefault(name, _Answers()).batches.append(unpack(blobs[row].as_buffer()))
             else:
-                task, rows = table.column("task")[place].as_py(), table.column("newest")[place].as_py()
-                answers.setdefault(name, _Answers()).staged[task] = rows
+                task, count = table.column("task")[row].as_py(), table.column("row_count")[row].as_py()
+                answers.setdefault(name, _Answers()).staged[task] = count
         self._count(batch, answers.pop(COUNTS, _Answers()).batches)
         counts = {output: self._write(output, batch, found) for output, found in answers.items()}
         if self._registry and outcome.version != self._progress.total.version:
             self._registry.note_batch(self._run, batch, outcome.version)
         self._progress.record(batch, outcome.then(Outcome(answers=counts)))
-        self.tell(frame.sparkSession.sparkContext)
+        self.inform(frame.sparkSession.sparkContext)
         if self._watch:
             self._watch(self._progress.total)
 
@@ -84,7 +85,7 @@ class Deliver:
 
     def _count(self, batch: int, counts: Sequence[pa.RecordBatch]) -> None:
         if self._counters:
-            self._counters.note(batch, added(counts) if counts else None)
+            self._counters.note(batch, add_counts(counts) if counts else None)
 
     def _write(self, output: str, batch: int, found: _Answers) -> int:
         schema = found.batches[0].schema if found.batches else self._outputs.get(output, pa.schema([]))

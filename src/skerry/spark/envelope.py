@@ -1,4 +1,4 @@
-"""Envelopes: how rows and time travel through Spark, packed, a few a batch.
+"""Envelopes: how rows and time travel through Spark, packed, a few per batch.
 
 An envelope is addressed to ``(group, bucket)``. From route to operate it carries partial rows of one
 stream (or none) and that stream's newest event time; from operate to deliver it carries answers.
@@ -10,19 +10,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-__all__ = [
-    "ARROW_SCHEMA",
-    "DIRECT",
-    "MILLION",
-    "SHARE",
-    "SPARK_SCHEMA",
-    "STAGED_BYTES",
-    "TALLY",
-    "Envelope",
-    "to_batch",
-]
+__all__ = ["ARROW_SCHEMA", "DIRECT", "SHARE", "SPARK_SCHEMA", "STAGED_BYTES", "TALLY", "Envelope", "to_batch"]
 
-SPARK_SCHEMA = "grp INT, bucket INT, task INT, name STRING, newest BIGINT, blob BINARY"
+SPARK_SCHEMA = "grp INT, bucket INT, task INT, name STRING, newest BIGINT, row_count BIGINT, share DOUBLE, blob BINARY"
 
 ARROW_SCHEMA = pa.schema(
     {
@@ -31,6 +21,8 @@ ARROW_SCHEMA = pa.schema(
         "task": pa.int32(),
         "name": pa.string(),
         "newest": pa.int64(),
+        "row_count": pa.int64(),
+        "share": pa.float64(),
         "blob": pa.binary(),
     }
 )
@@ -39,8 +31,7 @@ DIRECT = -1
 TALLY = "#tally"
 """The name under which a task reports what became of the readings it took; no output is called so."""
 SHARE = "#share"
-"""The name under which a view that sheds learns how much of the batch it may take in, in millionths."""
-MILLION = 1_000_000
+"""The name under which a view that sheds learns how much of the batch it may take in."""
 STAGED_BYTES = 1 << 20
 """Answers larger than this are written where they are found instead of sent to the driver."""
 
@@ -53,7 +44,12 @@ class Envelope:
     bucket: int
     task: int
     name: str
-    newest: int = 0
+    newest: int | None = None
+    """The stream's newest event time, on the way to operate."""
+    row_count: int | None = None
+    """How many rows the task has written by itself, on the way to deliver."""
+    share: float | None = None
+    """The fraction of the step's readings that a view which sheds takes in."""
     blob: bytes | None = None
 
 

@@ -20,7 +20,7 @@ from skerry.model.batch import empty
 from skerry.model.types import sql_name
 from skerry.sources.source import REJECTS, Split
 from skerry.spark.envelope import SPARK_SCHEMA, to_batch
-from skerry.spark.route import Routing
+from skerry.spark.route import RouteSettings
 
 __all__ = ["foreign_envelopes", "is_live"]
 
@@ -34,10 +34,10 @@ def is_live(source: Source) -> bool:
     return source.options.get("spark_format", "").lower() not in _FILES
 
 
-def foreign_envelopes(spark: SparkSession, routing: Routing, number: int) -> DataFrame:
+def foreign_envelopes(spark: SparkSession, settings: RouteSettings, number: int) -> DataFrame:
     """The ``number``-th foreign source of a pipeline, as envelopes."""
-    source = routing.pipeline.foreign[number]
-    route = _mapping(routing, source, _FIRST_TASK * (number + 1))
+    source = settings.pipeline.foreign[number]
+    route = _make_route(settings, source, _FIRST_TASK * (number + 1))
     return _loaded(spark, source).mapInArrow(route, SPARK_SCHEMA)
 
 
@@ -76,25 +76,25 @@ def _spark_type(type_: pa.DataType) -> str:
     return {"VARCHAR": "STRING", "TIMESTAMP": "TIMESTAMP_NTZ"}.get(name, name)
 
 
-def _mapping(
-    routing: Routing, source: Source, first_task: int
+def _make_route(
+    settings: RouteSettings, source: Source, first_task: int
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def route(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
         assert context is not None
-        router = routing.router(first_task + context.partitionId(), [source.name])
-        gate = router.gate(source, ordered=False)
-        stamp = routing.pipeline.stamp(Split(source.name, str(context.partitionId()), 0, 1))
+        router = settings.make_router(first_task + context.partitionId(), [source.name])
+        gate = router.intake.open_gate(source, ordered=False)
+        stamp = settings.pipeline.make_stamp(Split(source.name, str(context.partitionId()), 0, 1))
         for batch in batches:
-            readings, rejects = _timed(batch.cast(source.schema), source)
-            router.admit(source, gate, stamp.put_on(readings) if stamp else readings, rejects)
-        router.learn(source.name, gate.newest)
+            readings, rejects = _split_timeless(batch.cast(source.schema), source)
+            router.intake.admit(source, gate, stamp.put_on(readings) if stamp else readings, rejects)
+        router.intake.note_newest(source.name, gate.newest)
         yield to_batch(router.envelopes(done=False))
 
     return route
 
 
-def _timed(readings: pa.RecordBatch, source: Source) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+def _split_timeless(readings: pa.RecordBatch, source: Source) -> tuple[pa.RecordBatch, pa.RecordBatch]:
     """Tell readings without an event time from the others."""
     if source.event_time is None or not readings.column(source.event_time).null_count:
         return readings, empty(REJECTS)

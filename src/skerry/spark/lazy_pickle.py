@@ -1,21 +1,21 @@
 """Something that travels unopened: what is in it is loaded only where it is used.
 
 Spark starts Python processes that merely pass a pipeline on. Loading one takes DuckDB, Numba and all
-operators; a parcel spares them that.
+operators; a lazy pickle spares them that.
 """
 
 import pickle
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Parcel"]
+__all__ = ["LazyPickle"]
 
 Content = TypeVar("Content")
 
 
-class Parcel(Generic[Content]):
+class LazyPickle(Generic[Content]):
     """Holds one thing, pickled by this program for its own workers.
 
-    >>> Parcel([1, 2]).open()
+    >>> LazyPickle([1, 2]).open()
     [1, 2]
     """
 

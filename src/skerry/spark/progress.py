@@ -2,7 +2,7 @@
 
 ``deliver`` writes it down, by batch id, when a batch is done; the next batch's tasks learn it from
 Spark's local properties. A batch that runs again finds the record of the batch before it unchanged,
-so it tells late readings as it did the first time.
+so the same readings are late as the first time.
 """
 
 import json
@@ -13,7 +13,7 @@ from pyspark import TaskContext
 
 from skerry.model.atomic_write import write_atomically
 from skerry.model.time import Micros
-from skerry.pipeline.pipeline import Outcome
+from skerry.pipeline.outcome import Outcome
 
 __all__ = ["PROPERTY", "Progress", "batch_of_task", "newest_before_task", "property_of_task"]
 
@@ -34,7 +34,7 @@ def newest_before_task() -> dict[str, Micros]:
 
 
 def property_of_task(name: str) -> str | None:
-    """What the driver told the tasks of a batch under a name."""
+    """What the driver lets the tasks of a batch know under a name."""
     context = TaskContext.get()
     assert context is not None, "runs inside a Spark task alone"
     found: str | None = context.getLocalProperty(name)
@@ -48,7 +48,9 @@ class Progress:
         self._path = checkpoint / "progress.json"
         self._after: dict[int, Outcome] = {}
         if self._path.exists():
-            self._after = {int(batch): Outcome.of(told) for batch, told in json.loads(self._path.read_text()).items()}
+            self._after = {
+                int(batch): Outcome.from_json(record) for batch, record in json.loads(self._path.read_text()).items()
+            }
 
     @property
     def total(self) -> Outcome:
@@ -64,10 +66,10 @@ class Progress:
         """Write down what a batch came to, on top of those before it."""
         before = self._after.get(batch - 1, Outcome())
         self._after[batch] = before.then(outcome)
-        self._after = {number: told for number, told in self._after.items() if batch - _KEPT < number <= batch}
+        self._after = {number: total for number, total in self._after.items() if batch - _KEPT < number <= batch}
         record = {number: asdict(total) for number, total in self._after.items()}
         write_atomically(self._path, json.dumps(record).encode())
 
     def as_property(self) -> str:
         """What tasks need to know."""
-        return json.dumps({number: told.newest for number, told in self._after.items()})
+        return json.dumps({number: total.newest for number, total in self._after.items()})

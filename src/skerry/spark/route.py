@@ -1,7 +1,7 @@
 """route: readings in, envelopes out. Runs inside the source, or in ``mapInArrow`` behind another.
 
-A task passes its readings through the gate, runs the first part of every view that reads them,
-spreads what that gives over buckets, and tells every bucket how far time has come.
+A task takes its readings in, runs the first part of every view that reads them, spreads what that gives over buckets,
+and lets every bucket know how far time has come.
 """
 
 import json
@@ -12,42 +12,39 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from skerry.build.stages import Feed, Stages
-from skerry.catalog import Source
+from skerry.build.cut import CutView, Feed
 from skerry.model.batch import join, pack
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.operators.grouping import buckets
 from skerry.operators.operator import Operator
-from skerry.pipeline.gate import Gate, Tally
-from skerry.pipeline.pipeline import Outcome, Pipeline, dead_letters
+from skerry.pipeline.intake import Intake
+from skerry.pipeline.outcome import Outcome
+from skerry.pipeline.pipeline import Pipeline, Reader
 from skerry.pipeline.skew import hot_keys
 from skerry.replay.pace import lagging
 from skerry.sinks.sink import Stager
-from skerry.sources.source import Split
-from skerry.spark.envelope import DIRECT, MILLION, SHARE, STAGED_BYTES, TALLY, Envelope
+from skerry.spark.envelope import DIRECT, SHARE, STAGED_BYTES, TALLY, Envelope
 from skerry.spark.progress import batch_of_task, newest_before_task
 from skerry.spark.tables import tables_of_task
-from skerry.subscriptions.counters import COUNTS, added
-from skerry.subscriptions.registry import Registry
-from skerry.subscriptions.versions import registry_at
+from skerry.subscriptions.counters import COUNTS, add_counts
 
-__all__ = ["Router", "Routing", "live_buckets"]
+__all__ = ["RouteSettings", "Router", "live_buckets"]
 
 
-def live_buckets(view: Stages, count: int) -> range:
+def live_buckets(view: CutView, count: int) -> range:
     """The buckets that hold a view's state: without keys there is nothing to spread."""
-    return range(count if view.spread else 1)
+    return range(count if view.is_spread else 1)
 
 
 @dataclass(frozen=True)
-class Routing:
+class RouteSettings:
     """What the route tasks of a run share; it travels to the executors."""
 
     pipeline: Pipeline
     bucket_count: int
     stager: Stager | None = None
 
-    def router(self, task: int, streams: Collection[str]) -> "Router":
+    def make_router(self, task: int, streams: Collection[str]) -> "Router":
         """The work of the Spark task that asks."""
         stage = partial(_stage, self.stager, batch_of_task(), task) if self.stager else None
         tables = tables_of_task(table.name for table in self.pipeline.tables)
@@ -72,51 +69,12 @@ class Router:
         tables: Mapping[str, pa.RecordBatch] | None = None,
     ) -> None:
         self._pipeline, self._bucket_count, self._task, self._streams = pipeline, bucket_count, task, streams
-        self._stage, self._tables = stage, tables or {}
-        self._connectors = {connector.definition.name: connector for connector in pipeline.connectors}
-        self._newest = dict(newest)
+        self._stage, self._tables, self._newest = stage, tables or {}, newest
         self._operators: dict[tuple[int, str], Operator] = {}
         self._routed: dict[tuple[int, str], list[pa.RecordBatch]] = {}
-        self._direct: dict[str, list[pa.RecordBatch]] = {}
         self._outcome = Outcome()
         self._shares: dict[str, float] = {}
-        self._registry: Registry | None = None
-
-    def register(self, version: int) -> None:
-        """Let the subscriptions of a version be answered too."""
-        if self._pipeline.registry:
-            self._registry = registry_at(self._pipeline.registry, version)
-            self._outcome = self._outcome.then(Outcome(version=version))
-
-    def take(self, split: Split) -> None:
-        """Read a split of one of Skerry's own sources."""
-        connector = self._connectors[split.source]
-        gate, stamp = self.gate(connector.definition), self._pipeline.stamp(split)
-        for decoded in connector.read(split):
-            readings = stamp.put_on(decoded.readings) if stamp else decoded.readings
-            self.admit(connector.definition, gate, readings, decoded.rejects)
-        self.learn(split.source, split.reached(gate.newest))
-
-    def gate(self, source: Source, *, ordered: bool = True) -> Gate:
-        """A gate for a split, standing where the batches before have left it."""
-        return Gate(source, self._newest.get(source.name, START_OF_TIME), ordered=ordered)
-
-    def admit(self, source: Source, gate: Gate, readings: pa.RecordBatch, rejects: pa.RecordBatch) -> None:
-        """Pass decoded readings through the gate and on to the views."""
-        accepted, late = gate.admit(readings)
-        tally = Tally(accepted.num_rows, late.num_rows, rejects.num_rows)
-        self._outcome = self._outcome.then(Outcome({source.name: tally}))
-        self._keep(dead_letters(source.name), rejects)
-        for output in self._pipeline.late_outputs(source.name):
-            self._keep(output, late.select(source.schema.names))
-        for number, view, feed in self._pipeline.readers(source.name):
-            self._run(number, view, feed, accepted)
-        for output, rows in self._pipeline.matches(source.name, accepted, self._registry):
-            self._keep(output, rows)
-
-    def learn(self, source: str, newest: Micros) -> None:
-        """Note how far a source has come with what was admitted."""
-        self._outcome = self._outcome.then(Outcome(newest={source: newest}))
+        self.intake = Intake(pipeline, newest, self._run_feeds)
 
     def pace(self, lag_us: int, shares: Mapping[str, float], blameless: Sequence[str] = ()) -> None:
         """Note how far the step began behind, the share of it that some views may take in, and who is not to blame."""
@@ -125,58 +83,64 @@ class Router:
 
     def envelopes(self, *, done: bool) -> Iterator[Envelope]:
         """All that the task has to send. ``done`` says that the whole input is used up."""
-        if counts := self._direct.pop(COUNTS, []):
-            yield Envelope(DIRECT, self._task, self._task, COUNTS, 0, pack(added(counts)))
-        for output, batches in self._direct.items():
-            yield self._to_deliver(output, join(batches, batches[0].schema))
+        outputs = self.intake.outputs
+        if counts := outputs.pop(COUNTS, []):
+            yield self._to_deliver(COUNTS, pack(add_counts(counts)))
+        for output, batches in outputs.items():
+            yield self._send_answers(output, join(batches, batches[0].schema))
         for number, view in enumerate(self._pipeline.views):
             for feed in view.feeds if view.stateful else ():
                 if done or feed.source.name in self._streams:
-                    yield from self._addressed(number, view, feed, done=done)
+                    yield from self._to_operate(number, view, feed, done=done)
             if view.name in self._shares:
-                yield Envelope(number, 0, self._task, SHARE, round(self._shares[view.name] * MILLION))
-        yield Envelope(DIRECT, self._task, self._task, TALLY, 0, json.dumps(asdict(self._outcome)).encode())
+                yield Envelope(number, 0, self._task, SHARE, share=self._shares[view.name])
+        outcome = self.intake.outcome.then(self._outcome)
+        yield self._to_deliver(TALLY, json.dumps(asdict(outcome)).encode())
 
-    def _to_deliver(self, output: str, rows: pa.RecordBatch) -> Envelope:
+    def _run_feeds(self, readers: Sequence[Reader], accepted: pa.RecordBatch) -> None:
+        """Run the first part of the views that read a source."""
+        for reader in readers:
+            key = (reader.number, reader.feed.name)
+            if key not in self._operators:
+                self._operators[key] = reader.feed.build_route(self._tables)
+            made = self._operators[key].transition(accepted)
+            if not reader.view.stateful:
+                self.intake.keep(reader.view.name, made)
+            elif made.num_rows:
+                self._routed.setdefault(key, []).append(made)
+
+    def _send_answers(self, output: str, rows: pa.RecordBatch) -> Envelope:
         """Rows for the sink: in the envelope, or staged, with only their number in it, if they are many."""
         if self._stage and rows.nbytes > STAGED_BYTES:
             self._stage(output, rows)
-            return Envelope(DIRECT, self._task, self._task, output, rows.num_rows)
-        return Envelope(DIRECT, self._task, self._task, output, 0, pack(rows))
+            return self._to_deliver(output, None, rows.num_rows)
+        return self._to_deliver(output, pack(rows))
 
-    def _run(self, number: int, view: Stages, feed: Feed, accepted: pa.RecordBatch) -> None:
-        place = (number, feed.name)
-        if place not in self._operators:
-            self._operators[place] = feed.route(self._tables)
-        made = self._operators[place].transition(accepted)
-        if view.stateful and made.num_rows:
-            self._routed.setdefault(place, []).append(made)
-        elif made.num_rows:
-            self._keep(view.name, made)
+    def _to_deliver(self, name: str, blob: bytes | None, row_count: int | None = None) -> Envelope:
+        return Envelope(DIRECT, self._task, self._task, name, row_count=row_count, blob=blob)
 
-    def _keep(self, output: str, rows: pa.RecordBatch) -> None:
-        if rows.num_rows:
-            self._direct.setdefault(output, []).append(rows)
-
-    def _addressed(self, number: int, view: Stages, feed: Feed, *, done: bool) -> Iterator[Envelope]:
-        """An envelope a bucket, with rows or as a mere tick."""
+    def _to_operate(self, number: int, view: CutView, feed: Feed, *, done: bool) -> Iterator[Envelope]:
+        """An envelope per bucket, with rows or with the time alone."""
         source = feed.source.name
-        seen = max(self._outcome.newest.get(source, START_OF_TIME), self._newest.get(source, START_OF_TIME))
+        seen = max(self.intake.outcome.newest.get(source, START_OF_TIME), self._newest.get(source, START_OF_TIME))
         newest = END_OF_TIME if done else seen
         routed = self._routed.get((number, feed.name), [])
         rows = join(routed, routed[0].schema) if routed else None
-        parts = self._spread(feed, rows, live_buckets(view, self._bucket_count)) if rows else {}
-        if rows and not feed.aggregate:
+        live = live_buckets(view, self._bucket_count)
+        parts = _spread(feed, rows, live) if rows else {}
+        if rows and not feed.partial:
             loads = {str(bucket): part.num_rows for bucket, part in parts.items()}
             hot = hot_keys(rows, feed.keys)
             self._outcome = self._outcome.then(Outcome(loads={view.name: loads}, hot_keys={view.name: hot}))
-        for bucket in live_buckets(view, self._bucket_count):
+        for bucket in live:
             blob = pack(parts[bucket]) if bucket in parts else None
-            yield Envelope(number, bucket, self._task, feed.name, newest, blob)
+            yield Envelope(number, bucket, self._task, feed.name, newest, blob=blob)
 
-    def _spread(self, feed: Feed, rows: pa.RecordBatch, live: range) -> dict[int, pa.RecordBatch]:
-        if len(live) == 1:
-            return {0: rows}
-        places = buckets([rows.column(key) for key in feed.keys], rows.num_rows, len(live))
-        chosen = {bucket: np.flatnonzero(places == bucket) for bucket in live}
-        return {bucket: rows.take(pa.array(found)) for bucket, found in chosen.items() if found.size}
+
+def _spread(feed: Feed, rows: pa.RecordBatch, live: range) -> dict[int, pa.RecordBatch]:
+    """Rows by the bucket of their keys."""
+    if len(live) == 1:
+        return {0: rows}
+    numbers = buckets([rows.column(key) for key in feed.keys], rows.num_rows, len(live))
+    chosen = {bucket: np.flatnonzero(numbers == bucket) for bucket in live}
+    return {bucket: rows.take(pa.array(found)) for bucket, found in chosen.items() if found.size}

@@ -18,8 +18,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 from skerry import errors
 from skerry.errors import RunError, SkerryError
 from skerry.kernels.precompile import warming
-from skerry.pipeline.pipeline import Outcome, Pipeline, never
-from skerry.pipeline.precompile import calls_of, kinds_of
+from skerry.pipeline.outcome import Outcome
+from skerry.pipeline.pipeline import Pipeline
+from skerry.pipeline.precompile import list_precompiled
+from skerry.pipeline.runtime import RunOptions, never
 from skerry.sinks.sink import Sink
 from skerry.sources.tables import Tables
 from skerry.spark.checkpoint import Checkpoint
@@ -28,43 +30,33 @@ from skerry.spark.envelope import SPARK_SCHEMA
 from skerry.spark.foreign import foreign_envelopes, is_live
 from skerry.spark.operate import Operate
 from skerry.spark.progress import Progress
-from skerry.spark.route import Routing
+from skerry.spark.route import RouteSettings
 from skerry.spark.session import session
-from skerry.spark.source import FORMAT, data_source
+from skerry.spark.source import FORMAT, make_data_source
 from skerry.spark.tables import TableStore
-from skerry.subscriptions.versions import RegistryPlace
 
-__all__ = ["SparkRun"]
+__all__ = ["SparkRuntime"]
 
 
-class SparkRun:
+class SparkRuntime:
     """One streaming query for all views of a pipeline."""
 
-    def __init__(
-        self,
-        pipeline: Pipeline,
-        sink: Sink,
-        *,
-        master: str,
-        checkpoint: Path | None = None,
-        script: str = "",
-        register: Callable[[Path], RegistryPlace] | None = None,
-    ) -> None:
-        """``register`` makes the registry of subscriptions in a folder that all workers see."""
+    def __init__(self, pipeline: Pipeline, sink: Sink, options: RunOptions | None = None) -> None:
+        options = options or RunOptions()
+        register = options.register
         self._sink = sink
         self.batch_seconds: list[float] = []
         """How long the last batches took, for those who measure."""
         self._live = pipeline.live or any(is_live(source) for source in pipeline.foreign)
-        with _own_interrupt(), warming(kinds_of(pipeline), calls_of(pipeline, subscribed=register is not None)):
-            self._spark = session(master)
-        self._temporary = None if checkpoint else Path(tempfile.mkdtemp(prefix="skerry-"))
-        folder = checkpoint or self._temporary
+        with _keep_interrupt(), warming([], list_precompiled(pipeline, subscribed=register is not None)):
+            self._spark = session(options.master)
+        self._temporary = None if options.checkpoint else Path(tempfile.mkdtemp(prefix="skerry-"))
+        folder = options.checkpoint or self._temporary
         assert folder is not None
         buckets = int(self._spark.conf.get("spark.sql.shuffle.partitions") or 1)
-        self._checkpoint = Checkpoint(folder, buckets, script)
+        self._checkpoint = Checkpoint(folder, buckets, options.script)
         registry = register(self._checkpoint.folder / "registry") if register else None
-        self._pipeline = replace(pipeline, registry=registry)
-        _ = self._pipeline.selections  # made here once, not in every task
+        self._pipeline = replace(pipeline, registry=registry).prepare()
 
     def run(self, *, stopped: Callable[[], bool] = never, watch: Callable[[Outcome], None] | None = None) -> Outcome:
         """Go on until the input is used up, or until told to stop; report after each batch."""
@@ -82,19 +74,19 @@ class SparkRun:
         tables = Tables(self._pipeline.tables, self._pipeline.base)
         store = TableStore(self._checkpoint.folder / "tables", tables)
         deliver = Deliver(self._pipeline, self._sink, progress, store, watch, self._checkpoint.run)
-        deliver.tell(self._spark.sparkContext)
-        self._finished(self._started(deliver, finish=False), stopped)
+        deliver.inform(self._spark.sparkContext)
+        self._finish(self._start(deliver, finish=False), stopped)
         if self._pipeline.foreign and not self._live and not stopped():
-            self._finished(self._started(deliver, finish=True), stopped)
+            self._finish(self._start(deliver, finish=True), stopped)
         self._sink.close()
         deliver.finish()
         return progress.total
 
-    def _finished(self, query: StreamingQuery, stopped: Callable[[], bool]) -> None:
+    def _finish(self, query: StreamingQuery, stopped: Callable[[], bool]) -> None:
         _wait(query, stopped)
-        self.batch_seconds += [told["durationMs"]["triggerExecution"] / 1000 for told in query.recentProgress]
+        self.batch_seconds += [progress["durationMs"]["triggerExecution"] / 1000 for progress in query.recentProgress]
 
-    def _started(self, deliver: Deliver, *, finish: bool) -> StreamingQuery:
+    def _start(self, deliver: Deliver, *, finish: bool) -> StreamingQuery:
         frame = self._envelopes(finish=finish)
         if any(view.stateful for view in self._pipeline.views):
             operate = Operate(self._pipeline, self._checkpoint.run, self._sink.stager())
@@ -108,17 +100,17 @@ class SparkRun:
 
     def _envelopes(self, *, finish: bool) -> DataFrame:
         tasks = self._spark.sparkContext.defaultParallelism
-        routing = Routing(self._pipeline, self._checkpoint.bucket_count, self._sink.stager())
-        made = data_source(routing, tasks, finish=finish)
+        settings = RouteSettings(self._pipeline, self._checkpoint.bucket_count, self._sink.stager())
+        made = make_data_source(settings, tasks, finish=finish)
         self._spark.dataSource.register(made)
         frame = self._spark.readStream.format(FORMAT).load()
         for number in range(len(self._pipeline.foreign)):
-            frame = frame.union(foreign_envelopes(self._spark, routing, number))
+            frame = frame.union(foreign_envelopes(self._spark, settings, number))
         return frame
 
 
 @contextmanager
-def _own_interrupt() -> Iterator[None]:
+def _keep_interrupt() -> Iterator[None]:
     """Keep what is done about Ctrl-C: Spark, when it starts, would have it break off wherever it is."""
     if current_thread() is not main_thread():
         yield
@@ -137,10 +129,10 @@ def _wait(query: StreamingQuery, stopped: Callable[[], bool]) -> None:
             if stopped():
                 query.stop()
     except StreamingQueryException as error:
-        raise _told(error) from error
+        raise _translate(error) from error
 
 
-def _told(error: StreamingQueryException) -> SkerryError:
+def _translate(error: StreamingQueryException) -> SkerryError:
     """What a worker complained of: as the error it raised there, if it was one of ours."""
     for kind, message in re.findall(r"^skerry\.errors\.(\w+): (.+)$", str(error), re.MULTILINE):
         found = getattr(errors, kind, None)

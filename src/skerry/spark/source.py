@@ -17,19 +17,19 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, Suppor
 from pyspark.sql.types import StructType
 
 from skerry.spark.envelope import SPARK_SCHEMA, to_batch
-from skerry.spark.lazy_pickle import Parcel
+from skerry.spark.lazy_pickle import LazyPickle
 
-if TYPE_CHECKING:  # loaded where a parcel is opened: see skerry.spark.lazy_pickle
+if TYPE_CHECKING:  # loaded where the pickle is opened: see skerry.spark.lazy_pickle
     from skerry.replay.replay import Position, Replay
     from skerry.sources.source import Split
-    from skerry.spark.route import Routing
+    from skerry.spark.route import RouteSettings
 
-__all__ = ["FORMAT", "data_source"]
+__all__ = ["FORMAT", "make_data_source"]
 
 FORMAT = "skerry"
 
 
-class _Share(InputPartition):
+class _TaskInput(InputPartition):
     """What one task reads of a step, and what it has to know of the position at its end."""
 
     def __init__(self, task: int, splits: Sequence[Split], end: Position) -> None:
@@ -40,8 +40,8 @@ class _Share(InputPartition):
 class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Plans on the driver, reads on the executors. ``finish`` ends the input after what is there."""
 
-    def __init__(self, routing: Parcel[Routing], tasks: int, *, finish: bool) -> None:
-        self._routing, self._tasks, self._finish = routing, tasks, finish
+    def __init__(self, settings: LazyPickle[RouteSettings], tasks: int, *, finish: bool) -> None:
+        self._settings, self._tasks, self._finish = settings, tasks, finish
         self._planner: Replay | None = None
         self._begun = False
 
@@ -61,9 +61,9 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if self._starts_workers(start):
             return start
         following = self._replay().next(start)
-        if not self._routing.open().pipeline.foreign:
+        if not self._settings.open().pipeline.foreign:
             return following
-        # Other sources are read beside this one: the end is told when ``finish`` says that they have ended too.
+        # Other sources are read beside this one: the end is announced when ``finish`` says that they have ended too.
         if following["lanes"] != start["lanes"]:
             return {**following, "done": False}
         return {**start, "step": start["step"] + 1, "done": True} if self._finish and not start["done"] else start
@@ -71,43 +71,43 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: Position, end: Position) -> Sequence[InputPartition]:
         if start == end:
             return []
-        told = {name: end[name] for name in ("done", "lag", "shares", "blameless", "version")}
-        shares = _shared_out(self._replay().splits(start, end), self._tasks)
-        return [_Share(task, splits, told) for task, splits in enumerate(shares)]
+        known = {name: end[name] for name in ("done", "lag", "shares", "blameless", "version")}
+        by_task = _balance(self._replay().splits(start, end), self._tasks)
+        return [_TaskInput(task, splits, known) for task, splits in enumerate(by_task)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, _Share)
-        routing = self._routing.open()
-        streams = [connector.definition.name for connector in routing.pipeline.connectors]
-        router = routing.router(partition.task, streams)
-        router.register(partition.end["version"])
+        assert isinstance(partition, _TaskInput)
+        settings = self._settings.open()
+        streams = [connector.definition.name for connector in settings.pipeline.connectors]
+        router = settings.make_router(partition.task, streams)
+        router.intake.register(partition.end["version"])
         for split in partition.splits:
-            router.take(split)
+            router.intake.read_split(split)
         if partition.task == 0:
             router.pace(partition.end["lag"], partition.end["shares"], partition.end["blameless"])
         yield to_batch(router.envelopes(done=partition.end["done"]))
 
     def _starts_workers(self, start: Position) -> bool:
         """Whether the first batch is at hand. It takes seconds, for workers start, so live sources begin after it."""
-        first = not self._begun and start["step"] == 0 and self._routing.open().pipeline.live
+        first = not self._begun and start["step"] == 0 and self._settings.open().pipeline.live
         self._begun = True
         return first
 
     def _replay(self) -> Replay:
         if self._planner is None:
-            self._planner = self._routing.open().pipeline.replay()
+            self._planner = self._settings.open().pipeline.plan_steps()
         return self._planner
 
 
-def _shared_out(splits: Sequence[Split], tasks: int) -> list[list[Split]]:
+def _balance(splits: Sequence[Split], tasks: int) -> list[list[Split]]:
     """Give each task about the same work: the heaviest first, to whoever has least. At least one task."""
-    shares: list[list[Split]] = [[] for _ in range(max(1, min(tasks, len(splits))))]
-    loads = [(0.0, task) for task in range(len(shares))]
+    by_task: list[list[Split]] = [[] for _ in range(max(1, min(tasks, len(splits))))]
+    loads = [(0.0, task) for task in range(len(by_task))]
     for split in sorted(splits, key=_work, reverse=True):
         load, task = loads[0]
-        shares[task].append(split)
+        by_task[task].append(split)
         heapreplace(loads, (load + _work(split), task))
-    return shares
+    return by_task
 
 
 def _work(split: Split) -> float:
@@ -116,9 +116,9 @@ def _work(split: Split) -> float:
     return split.weight if split.until is None else split.weight * (units - 0.5) / units
 
 
-def data_source(routing: Routing, tasks: int, *, finish: bool) -> type[DataSource]:
+def make_data_source(settings: RouteSettings, tasks: int, *, finish: bool) -> type[DataSource]:
     """A data source class for one pipeline. Spark carries the class, and all it holds, to its workers."""
-    parcel = Parcel(routing)
+    packed = LazyPickle(settings)
 
     class SkerrySource(DataSource):
         @classmethod
@@ -129,6 +129,6 @@ def data_source(routing: Routing, tasks: int, *, finish: bool) -> type[DataSourc
             return SPARK_SCHEMA
 
         def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-            return _Reader(parcel, tasks, finish=finish)
+            return _Reader(packed, tasks, finish=finish)
 
     return SkerrySource

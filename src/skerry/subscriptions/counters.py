@@ -20,7 +20,7 @@ from skerry.model.arrays import Int32s, Int64s
 from skerry.model.atomic_write import write_atomically
 from skerry.model.batch import as_batch, empty, pack, unpack
 
-__all__ = ["COUNTS", "Counted", "Counters", "added"]
+__all__ = ["COUNTS", "Counted", "Counters", "add_counts"]
 
 COUNTS = "#counts"
 """The name under which counts leave a task; no output is called so."""
@@ -78,11 +78,11 @@ class Counted:
         return pa.array(last, mask=counts == 0)
 
 
-def added(counts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """Counts put together: a row a query.
+def add_counts(counts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """Counts of the same queries added up: a row per query.
 
     >>> some = [pa.RecordBatch.from_pylist([{"id": "q", "matches": 1, "last_us": last}], _COUNTS) for last in (7, 5)]
-    >>> added(some).select(["id", "matches", "last_us"]).to_pylist()
+    >>> add_counts(some).select(["id", "matches", "last_us"]).to_pylist()
     [{'id': 'q', 'matches': 2, 'last_us': 7}]
     """
     grouped = pa.Table.from_batches(counts, _COUNTS).group_by(_COUNTS.names[:3])
@@ -110,23 +110,23 @@ class Counters:
     def write(self, batch: int | None = None) -> None:
         """Let the catalogue have what it does not know yet, of batches up to one; of all, at the end of a run."""
         started = time.monotonic()
-        places = {int(place.stem): place for place in self._folder.glob("*.counts")}
-        known = {number: place for number, place in places.items() if batch is None or number <= batch}
-        if self._catalogue and known and self._written(self._catalogue, known):
-            for place in known.values():
-                place.unlink()
+        paths = {int(path.stem): path for path in self._folder.glob("*.counts")}
+        known = {number: path for number, path in paths.items() if batch is None or number <= batch}
+        if self._catalogue and known and self._add_to_catalogue(self._catalogue, known):
+            for path in known.values():
+                path.unlink()
         now = time.monotonic()
         self._next_write = now + max(_EVERY_SECONDS, _LEAST_REST * (now - started))
 
-    def _written(self, catalogue: str, places: dict[int, Path]) -> bool:
+    def _add_to_catalogue(self, catalogue: str, paths: dict[int, Path]) -> bool:
         """Add counts to the catalogue, but for those of batches that are in it; False if it cannot be written now."""
         try:
             catalog = Catalog(catalogue, _PATIENCE_SECONDS)
             with closing(catalog), catalog.all_or_nothing():
                 since = catalog.counters.counted(self._run)
-                new = [unpack(place.read_bytes()) for number, place in places.items() if number > since]
+                new = [unpack(path.read_bytes()) for number, path in paths.items() if number > since]
                 if new:
-                    catalog.counters.add(self._run, max(places), added(new).to_pylist())
+                    catalog.counters.add(self._run, max(paths), add_counts(new).to_pylist())
                     # Their last answers were under way when they were removed. By now nobody else can write.
                     catalog.subscriptions.forget_gone()
         except CatalogError:  # somebody else is writing: the files wait for the next time

@@ -16,36 +16,36 @@ _SCHEMA = pa.schema([pa.field(name, pa.string()) for name in (*_NEEDED, "sink")]
 _BLOCK = 16 << 20
 
 
-def read_subscriptions(place: Path) -> list[Subscription]:
+def read_subscriptions(path: Path) -> list[Subscription]:
     """All subscriptions of a file."""
-    if not place.is_file():
-        raise InputError(f"there is no file {str(place)!r} with subscriptions")
+    if not path.is_file():
+        raise InputError(f"there is no file {str(path)!r} with subscriptions")
     try:
-        table = _parquet(place) if place.suffix == ".parquet" else _json_lines(place)
+        table = _parquet(path) if path.suffix == ".parquet" else _json_lines(path)
     except pa.ArrowException as error:
-        told = str(error).splitlines()[0]
-        raise InputError(f"cannot read subscriptions from {str(place)!r}: {told}") from None
+        reason = str(error).splitlines()[0]
+        raise InputError(f"cannot read subscriptions from {str(path)!r}: {reason}") from None
     missing = [name for name in _NEEDED if name not in table.column_names]
     if missing:
         found = ", ".join(table.column_names) or "none"
         raise InputError(
-            f"{str(place)!r} has no {missing[0]!r}; a subscription has id, stream, predicate; found {found}"
+            f"{str(path)!r} has no {missing[0]!r}; a subscription has id, stream, predicate; found {found}"
         )
     known = [name for name in _SCHEMA.names if name in table.column_names]
     columns = {name: table.column(name).cast(pa.string()).to_pylist() for name in known}
     for name in _NEEDED:
         if None in columns[name]:
-            raise InputError(f"{str(place)!r}, entry {columns[name].index(None) + 1}: {name!r} is missing")
+            raise InputError(f"{str(path)!r}, entry {columns[name].index(None) + 1}: {name!r} is missing")
     sinks = columns.get("sink", [None] * table.num_rows)
     return [Subscription(*each) for each in zip(*(columns[name] for name in _NEEDED), sinks, strict=True)]
 
 
-def _parquet(place: Path) -> pa.Table:
-    names = pa.parquet.read_schema(place).names
-    return pa.parquet.read_table(place, columns=[name for name in _SCHEMA.names if name in names])
+def _parquet(path: Path) -> pa.Table:
+    names = pa.parquet.read_schema(path).names
+    return pa.parquet.read_table(path, columns=[name for name in _SCHEMA.names if name in names])
 
 
-def _json_lines(place: Path) -> pa.Table:
-    if not place.stat().st_size:
+def _json_lines(path: Path) -> pa.Table:
+    if not path.stat().st_size:
         return _SCHEMA.empty_table()
-    return pa.json.read_json(place, read_options=pa.json.ReadOptions(block_size=_BLOCK))
+    return pa.json.read_json(path, read_options=pa.json.ReadOptions(block_size=_BLOCK))

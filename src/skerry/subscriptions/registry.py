@@ -33,7 +33,7 @@ def answer_schema(stream: Source) -> pa.Schema:
 
 
 def outputs_of(streams: Sequence[Source]) -> dict[str, str]:
-    """Where the answers of each stream's subscriptions go, if they name no place: of several streams, each has one."""
+    """Where the answers of each stream's subscriptions go, if they name none: of several streams, each has one."""
     alone = len(streams) == 1
     return {stream.name: SUBSCRIPTIONS if alone else f"{SUBSCRIPTIONS}/{stream.name}" for stream in streams}
 
@@ -85,24 +85,24 @@ class Registry:
     def saved(self) -> bytes:
         """All there is, as bytes."""
         parts = {name: index.saved() for name, index in self._indexes.items()}
-        told = {
+        contents = {
             "version": self.version,
             "sinks": self._sinks,
             "parts": {name: len(part) for name, part in parts.items()},
         }
-        return b"\n".join([json.dumps(told).encode(), b"".join(parts.values())])
+        return b"\n".join([json.dumps(contents).encode(), b"".join(parts.values())])
 
     @classmethod
     def restored(cls, blob: bytes, streams: Sequence[Source]) -> "Registry":
         """The registry again. A stream that it did not know has no subscriptions."""
         head, _, body = blob.partition(b"\n")
-        told, registry, place = json.loads(head), cls(streams), 0
-        registry.version, registry._sinks = told["version"], registry._sinks | told["sinks"]
-        for name, size in told["parts"].items():
+        contents, registry, start = json.loads(head), cls(streams), 0
+        registry.version, registry._sinks = contents["version"], registry._sinks | contents["sinks"]
+        for name, size in contents["parts"].items():
             if name in registry._streams:
-                part = body[place : place + size]
+                part = body[start : start + size]
                 registry._indexes[name] = QueryIndex.restored(part, registry._streams[name].schema, open_duckdb)
-            place += size
+            start += size
         return registry
 
     def _take_up(self, index: QueryIndex, change: SubscriptionChange) -> None:
@@ -127,5 +127,5 @@ class Registry:
         if not sinks:
             return {self._outputs[stream]: answers}
         named = pc.index_in(answers.column(_ID), value_set=pa.array(sinks.keys(), pa.string()))
-        places = pc.fill_null(pa.array(sinks.values(), pa.string()).take(named), self._outputs[stream])
-        return {place: answers.filter(pc.equal(places, place)) for place in places.unique().to_pylist()}
+        outputs = pc.fill_null(pa.array(sinks.values(), pa.string()).take(named), self._outputs[stream])
+        return {output: answers.filter(pc.equal(outputs, output)) for output in outputs.unique().to_pylist()}

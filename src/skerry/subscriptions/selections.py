@@ -7,15 +7,16 @@ from functools import cached_property
 import pyarrow as pa
 import sqlglot
 
-from skerry.build.stages import Stages
+from skerry.build.cut import CutView
 from skerry.catalog import Source
 from skerry.catalog.counters import VIEW
 from skerry.index.index import QueryIndex
 from skerry.index.reading import region_of
 from skerry.model.duckdb_session import open_duckdb
 from skerry.model.expression import Columns
-from skerry.operators.fan_out import Dealer
-from skerry.plan.nodes import Project, Select
+from skerry.operators.fan_out import ViewSplitter
+from skerry.plan.project import Project
+from skerry.plan.select import Select
 from skerry.subscriptions.counters import COUNTS, Counted
 
 __all__ = ["Selections"]
@@ -30,7 +31,7 @@ class Selections:
     columns: Mapping[str, Columns]
 
     @classmethod
-    def of(cls, views: Sequence[Stages]) -> "Selections":
+    def of(cls, views: Sequence[CutView]) -> "Selections":
         """These views, all of the same stream."""
         source = views[0].feeds[0].source
         index, columns = QueryIndex(source.schema, open_duckdb), dict[str, Columns]()
@@ -52,9 +53,9 @@ class Selections:
         return Counted(QueryIndex.restored(self.index, self.source.schema, open_duckdb), VIEW, self.source)
 
     @cached_property
-    def _dealer(self) -> Dealer:
-        return Dealer(self._counted, self.columns)
+    def _splitter(self) -> ViewSplitter:
+        return ViewSplitter(self._counted, self.columns)
 
     def answers(self, batch: pa.RecordBatch) -> dict[str, pa.RecordBatch]:
         """What each view that any reading answers has to say, and under ``COUNTS`` how often each was true."""
-        return self._dealer.answers(batch) | {COUNTS: self._counted.counts}
+        return self._splitter.answers(batch) | {COUNTS: self._counted.counts}

@@ -20,7 +20,7 @@ from skerry.model.atomic_write import write_atomically
 from skerry.subscriptions.counters import Counters
 from skerry.subscriptions.registry import Registry, answer_schema, outputs_of
 
-__all__ = ["Registrar", "RegistryPlace", "registry_at"]
+__all__ = ["Registrar", "RegistryFolder", "registry_at"]
 
 _MOST_CHANGES = 5_000
 """How many changes a step takes up: more of them would hold it up."""
@@ -28,10 +28,10 @@ _CHANGES_A_BASE = 20_000
 
 
 @dataclass(frozen=True)
-class RegistryPlace:
-    """Where versions lie, and where changes come from. Picklable."""
+class RegistryFolder:
+    """The folder that holds versions, and the catalogue that changes come from. Picklable."""
 
-    folder: Path
+    path: Path
     streams: tuple[Source, ...]
     catalogue: str | None = None
     """The address of a catalogue that may change while a run goes on."""
@@ -43,13 +43,13 @@ class RegistryPlace:
 
     @property
     def outputs(self) -> dict[str, pa.Schema]:
-        """Where answers go, and their columns; subscriptions may name other places as they come."""
-        places = outputs_of(self.streams)
-        return {places[stream.name]: answer_schema(stream) for stream in self.streams}
+        """Where answers go, and their columns; subscriptions may name other outputs as they come."""
+        outputs = outputs_of(self.streams)
+        return {outputs[stream.name]: answer_schema(stream) for stream in self.streams}
 
     def begin(self, subscriptions: Sequence[Subscription], version: int) -> None:
         """Write a first version, unless a run that goes on has one."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.path.mkdir(parents=True, exist_ok=True)
         if not self._bases():
             registry = Registry(self.streams)
             registry.change([SubscriptionChange(version, subscription) for subscription in subscriptions])
@@ -61,7 +61,7 @@ class RegistryPlace:
         registry = known if known and known.version <= version else None
         if registry is None:
             base = max(found for found in self._bases() if found <= version)
-            registry = Registry.restored(self._place(f"{base:012}.base").read_bytes(), self.streams)
+            registry = Registry.restored((self.path / f"{base:012}.base").read_bytes(), self.streams)
         for change in self._changes(registry.version, version):
             registry.change([change])
         registry.version = version
@@ -76,7 +76,7 @@ class RegistryPlace:
 
     def counters(self, run: str) -> Counters:
         """What keeps the counters of a run."""
-        return Counters(self.folder / "counts", self.catalogue, run)
+        return Counters(self.path / "counts", self.catalogue, run)
 
     def export(self, registry: Registry, changes: Sequence[SubscriptionChange], *, whole: bool) -> None:
         """Write what a version changed, and now and then all of it."""
@@ -86,44 +86,43 @@ class RegistryPlace:
             self._write(f"{registry.version:012}.base", registry.saved())
 
     def _bases(self) -> list[int]:
-        return [int(place.stem) for place in self.folder.glob("*.base")]
+        return [int(path.stem) for path in self.path.glob("*.base")]
 
     def _changes(self, after: int, until: int) -> Iterator[SubscriptionChange]:
-        for place in sorted(self.folder.glob("*.changes")):
-            if after < int(place.stem) <= until:
-                for line in place.read_text().splitlines():
-                    told = json.loads(line)
-                    yield SubscriptionChange(told["version"], Subscription(**told["subscription"]), told["removed"])
-
-    def _place(self, name: str) -> Path:
-        return self.folder / name
+        for path in sorted(self.path.glob("*.changes")):
+            if after < int(path.stem) <= until:
+                for line in path.read_text().splitlines():
+                    record = json.loads(line)
+                    yield SubscriptionChange(
+                        record["version"], Subscription(**record["subscription"]), record["removed"]
+                    )
 
     def _write(self, name: str, content: bytes) -> None:
-        write_atomically(self._place(name), content)
+        write_atomically(self.path / name, content)
 
 
 class Registrar:
     """Follows a catalogue, a few thousand changes a step, and writes down each version that a step is given."""
 
-    def __init__(self, place: RegistryPlace) -> None:
-        self._place = place
-        self._catalog = Catalog(place.catalogue) if place.catalogue else None
+    def __init__(self, folder: RegistryFolder) -> None:
+        self._folder = folder
+        self._catalog = Catalog(folder.catalogue) if folder.catalogue else None
         self._registry: Registry | None = None
         self._since_base = 0
 
     def next_version(self, version: int) -> int:
         """The version of the next step, from that of the step before; before the first step it is 0."""
-        version = max(version, self._place.first)
+        version = max(version, self._folder.first)
         if self._catalog is None:
             return version
         changes = self._catalog.subscriptions.since(version)[:_MOST_CHANGES]
         if not changes:
             return version
-        registry = self._registry = self._place.at(version, self._registry)
+        registry = self._registry = self._folder.at(version, self._registry)
         registry.change(changes)
         self._since_base += len(changes)
         whole = self._since_base > _CHANGES_A_BASE
-        self._place.export(registry, changes, whole=whole)
+        self._folder.export(registry, changes, whole=whole)
         self._since_base = 0 if whole else self._since_base
         return registry.version
 
@@ -132,7 +131,7 @@ _here: dict[Path, Registry] = {}
 """This process's registries, as of the last version asked for, by where their versions lie."""
 
 
-def registry_at(place: RegistryPlace, version: int) -> Registry:
+def registry_at(folder: RegistryFolder, version: int) -> Registry:
     """A version of a registry, made from the one that this process had before."""
-    found = _here[place.folder] = place.at(version, _here.get(place.folder))
+    found = _here[folder.path] = folder.at(version, _here.get(folder.path))
     return found

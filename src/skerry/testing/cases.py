@@ -30,7 +30,7 @@ from pathlib import Path
 from skerry.catalog import Catalog
 from skerry.database import Database, Settings
 from skerry.errors import SkerryError
-from skerry.pipeline.pipeline import Outcome
+from skerry.pipeline.outcome import Outcome
 from skerry.sinks.files import FileSink
 
 __all__ = ["Case", "check", "read_case"]

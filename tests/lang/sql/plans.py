@@ -5,7 +5,8 @@ import pytest
 from skerry.catalog import Catalog
 from skerry.errors import InputError
 from skerry.lang.sql import Session
-from skerry.plan.nodes import Node, ViewPlan
+from skerry.plan.node import Node
+from skerry.plan.view import ViewPlan
 
 __all__ = ["Sources"]
 

@@ -3,12 +3,12 @@
 import pyarrow as pa
 import pytest
 
-from skerry.build.stages import cut_into_stages
+from skerry.build.cut import cut_view
 from skerry.catalog import Catalog
 from skerry.errors import InputError
 from skerry.lang.sql import Session
 from skerry.model.time import END_OF_TIME
-from skerry.plan.nodes import ViewPlan
+from skerry.plan.view import ViewPlan
 
 TRAFFIC = (
     "CREATE SOURCE traffic (sensor VARCHAR, ts TIMESTAMP, segment INT, speed DOUBLE, flow BIGINT, "
@@ -46,12 +46,12 @@ def refused_view(query: str) -> str:
 def answers(query: str, *readings: dict[str, object]) -> list[dict[str, object]]:
     """What a view gives for all readings at once; a ``ts`` is in seconds."""
     plan = view(query)
-    stages = cut_into_stages(plan)
+    stages = cut_view(plan)
     rows = [{"ts": 0, **reading} for reading in readings]
     given = [{**row, "ts": int(row["ts"] * 1_000_000)} for row in rows]
-    routed = stages.feeds[0].route().transition(pa.RecordBatch.from_pylist(given, stages.feeds[0].source.schema))
+    routed = stages.feeds[0].build_route().transition(pa.RecordBatch.from_pylist(given, stages.feeds[0].source.schema))
     if not stages.stateful:
         return routed.to_pylist()
-    operator = stages.operate()
+    operator = stages.build_operate()
     operator.transition(routed)
     return operator.advance(END_OF_TIME).to_pylist()

@@ -4,8 +4,7 @@ from skerry.build.explain import explain
 from skerry.catalog import Catalog
 from skerry.errors import InputError
 from skerry.lang.sql import Session
-from skerry.plan.lags import lag_of
-from skerry.plan.nodes import Absence
+from skerry.plan.absence import Absence
 
 SOURCES = """
 CREATE SOURCE a (k INT, ts TIMESTAMP, v DOUBLE, WATERMARK FOR ts AS ts) WITH (connector='file', path='a.csv');
@@ -39,7 +38,7 @@ def test_keys_are_compared_in_a_common_type():
 
 def test_rows_come_as_late_as_their_window_is_long():
     found = plan(f"SELECT ts, v FROM SLIDING(a, ts, INTERVAL '5' SECOND) AS a WHERE {MISSING}").root
-    assert [lag_of(found, name) for name in ("ts", "v")] == [5_000_000, None]
+    assert [found.lag_us(name) for name in ("ts", "v")] == [5_000_000, None]
 
 
 def test_explain_tells_of_absence():

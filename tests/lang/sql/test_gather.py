@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from skerry.plan.nodes import Gather
+from skerry.plan.gather import Gather
 from tests.lang.sql.plans import Sources
 
 SOURCES = """

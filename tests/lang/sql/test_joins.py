@@ -1,10 +1,12 @@
 import pyarrow as pa
 import pytest
 
-from skerry.build.stages import cut_into_stages
+from skerry.build.cut import cut_view
 from skerry.errors import SqlError
 from skerry.model.arrival import ARRIVAL
-from skerry.plan.nodes import Join, Project, Select
+from skerry.plan.join import Join
+from skerry.plan.project import Project
+from skerry.plan.select import Select
 from tests.lang.sql.plans import Sources
 
 SOURCES = """
@@ -91,7 +93,7 @@ def test_stream_joins_itself_by_alias():
         "JOIN SLIDING(a, ts, INTERVAL '1' SECOND) AS r USING (k)"
     )
     assert [source.name for source in view.sources] == ["a"]
-    assert [feed.name for feed in cut_into_stages(view).feeds] == ["l", "r"]
+    assert [feed.name for feed in cut_view(view).feeds] == ["l", "r"]
 
 
 def test_star_stands_for_the_columns_of_a_stream():
@@ -107,8 +109,8 @@ def test_technique_can_be_chosen():
 
 
 def test_counted_rows_need_one_bucket_and_an_order_of_arrival():
-    found = cut_into_stages(planned(f"SELECT x FROM {A} JOIN LAST_ROWS(b, 10) AS b ON a.k = b.k"))
-    assert not found.spread
+    found = cut_view(planned(f"SELECT x FROM {A} JOIN LAST_ROWS(b, 10) AS b ON a.k = b.k"))
+    assert not found.is_spread
     assert all(ARRIVAL in side.schema.names for side in found.state.sides)
 
 

@@ -25,8 +25,8 @@ def test_to_wait_is_to_have_no_bound():
 
 
 def test_readings_that_share_a_budget_are_in_one_bucket():
-    assert join_of(JOIN, f"WITH ({SHED})").keys(0) == ()
-    assert join_of(JOIN).keys(0) == ("name",)
+    assert join_of(JOIN, f"WITH ({SHED})").bucket_keys(0) == ()
+    assert join_of(JOIN).bucket_keys(0) == ("name",)
 
 
 @pytest.mark.parametrize(

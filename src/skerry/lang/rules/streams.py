@@ -16,8 +16,10 @@ from skerry.model.time import seconds
 from skerry.model.types import TIMESTAMP, sql_name
 from skerry.plan.deduce import Deduce
 from skerry.plan.facts import Facts
-from skerry.plan.nodes import Node, Project, Scan
+from skerry.plan.node import Node
 from skerry.plan.program import Atom, Checked, Column, Output, Predicate, Program, Rule, Type
+from skerry.plan.project import Project
+from skerry.plan.scan import Scan
 
 __all__ = ["deduce_node"]
 

@@ -12,7 +12,9 @@ from skerry.lang.sql.reading import location_of
 from skerry.lang.sql.streams import From
 from skerry.model.expression import Expression
 from skerry.model.time import Micros
-from skerry.plan.nodes import Absence, Node, Project
+from skerry.plan.absence import Absence
+from skerry.plan.node import Node
+from skerry.plan.project import Project
 from skerry.plan.side import Side
 
 __all__ = ["absence_node", "told_apart"]

@@ -13,8 +13,10 @@ from skerry.model.expression import Expression
 from skerry.model.types import SQL_TYPES, sql_name
 from skerry.model.window import WINDOW_END, WINDOW_START, Window
 from skerry.operators.partial import SLICE
+from skerry.plan.aggregate import Aggregate
 from skerry.plan.fold import FUNCTIONS, Fold
-from skerry.plan.nodes import Aggregate, Node, Project
+from skerry.plan.node import Node
+from skerry.plan.project import Project
 
 __all__ = ["AggregateBinder"]
 

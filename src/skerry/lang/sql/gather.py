@@ -14,7 +14,10 @@ from skerry.lang.sql.scalar import Scope, scalar
 from skerry.lang.sql.streams import call_name, stream
 from skerry.model.expression import Expression
 from skerry.model.types import sql_name
-from skerry.plan.nodes import Gather, Node, Project, Scan
+from skerry.plan.gather import Gather
+from skerry.plan.node import Node
+from skerry.plan.project import Project
+from skerry.plan.scan import Scan
 
 __all__ = ["gather_node", "is_gather"]
 

@@ -23,7 +23,12 @@ from skerry.model.arrival import STAMPS
 from skerry.model.expression import Expression
 from skerry.model.types import sql_name
 from skerry.model.window import WINDOW_END, WINDOW_START, Window
-from skerry.plan.nodes import Join, Lookup, Node, Project, Scan, Select
+from skerry.plan.join import Join
+from skerry.plan.lookup import Lookup
+from skerry.plan.node import Node
+from skerry.plan.project import Project
+from skerry.plan.scan import Scan
+from skerry.plan.select import Select
 from skerry.plan.side import Side
 
 __all__ = ["JoinBinder", "common_type", "conjuncts", "from_of"]

@@ -17,8 +17,13 @@ from skerry.lang.sql.reading import location_of
 from skerry.lang.sql.scalar import Scope, check_condition, condition, scalar
 from skerry.lang.sql.streams import From, read_from
 from skerry.model.expression import Expression
-from skerry.plan.nodes import MOST_COMBINATIONS, Aggregate, Join, Node, Project, Scan, Select
+from skerry.plan.aggregate import Aggregate
+from skerry.plan.join import MOST_COMBINATIONS, Join
+from skerry.plan.node import Node
 from skerry.plan.overload import Overload
+from skerry.plan.project import Project
+from skerry.plan.scan import Scan
+from skerry.plan.select import Select
 
 __all__ = ["query_plan"]
 

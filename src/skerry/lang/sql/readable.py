@@ -4,8 +4,7 @@ from collections.abc import Callable, Collection
 from fnmatch import fnmatchcase
 
 from skerry.catalog import Catalog, Source
-from skerry.plan.nodes import ViewPlan
-from skerry.plan.rewrites.inline_views import as_stream
+from skerry.plan.view import ViewPlan
 
 __all__ = ["Streams"]
 
@@ -43,7 +42,7 @@ class Streams:
         if name in self._sources and name not in self._own:
             return self._sources[name]
         if name in self._own or (name not in self._hidden and self._catalog.has_view(name)):
-            return as_stream(self.plan(name))
+            return self.plan(name).as_stream()
         return None
 
     def family(self, pattern: str) -> list[Source]:

@@ -16,8 +16,10 @@ from skerry.lang.sql.query import query_plan
 from skerry.lang.sql.readable import Streams
 from skerry.model.expression import Expression
 from skerry.plan.deduce import Deduce
-from skerry.plan.nodes import Node, Project, ViewPlan
+from skerry.plan.node import Node
 from skerry.plan.program import Output
+from skerry.plan.project import Project
+from skerry.plan.view import ViewPlan
 
 __all__ = ["rules_outputs", "rules_plan"]
 

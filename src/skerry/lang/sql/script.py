@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from skerry.build.stages import cut_into_stages
+from skerry.build.cut import cut_view
 from skerry.catalog import Catalog, Source, Subscription, View
 from skerry.errors import CatalogError, InputError, SqlError
 from skerry.lang.rules.files import program_text
@@ -19,8 +19,8 @@ from skerry.lang.sql.reading import Statement, location_of, read
 from skerry.lang.sql.rules import rules_outputs, rules_plan
 from skerry.lang.sql.subscriptions import SUBSCRIPTIONS, deleted_ids, inserted, is_about_subscriptions
 from skerry.operators.joins.techniques import TECHNIQUES
-from skerry.plan.nodes import ViewPlan
-from skerry.plan.rewrites.inline_views import inlined
+from skerry.plan.rewrites.inline_views import inline_views
+from skerry.plan.view import ViewPlan
 from skerry.shedding.bounded import POLICIES
 
 __all__ = ["VIEW_OPTIONS", "Session"]
@@ -169,10 +169,10 @@ class Session:
     def _bound(self, view: View, tree: exp.Create, within: tuple[str, ...]) -> ViewPlan:
         streams = Streams(self.catalog, partial(self.plan, within=within), hidden=within)
         bind = partial(rules_plan, view, self._base) if view.program else query_plan
-        root = inlined(bind(tree.expression, streams, view.options), streams.plan)
+        root = inline_views(bind(tree.expression, streams, view.options), streams.plan)
         plan = ViewPlan(view.name, root, view.options, tuple(streams.plans))
         if plan.views:
-            cut_into_stages(plan)
+            cut_view(plan)
         elif not view.program:
             self._known[view.name] = view, plan
         return plan

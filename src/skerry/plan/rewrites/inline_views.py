@@ -1,37 +1,24 @@
 """Views that read views: to the reader a view is a stream, in the plan it is what it means."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from skerry.catalog import Source
 from skerry.errors import InputError
-from skerry.plan.deduce import Deduce
-from skerry.plan.lags import times
-from skerry.plan.nodes import Absence, Aggregate, Gather, Join, Lookup, Node, Project, Scan, Select, ViewPlan
+from skerry.plan.node import Node
+from skerry.plan.scan import Scan
+from skerry.plan.view import VIEW_CONNECTOR, ViewPlan
 
-__all__ = ["as_stream", "inlined"]
-
-_VIEW = "view"
-"""In place of a connector: nothing is opened to read a view."""
+__all__ = ["inline_views"]
 
 
-def as_stream(view: ViewPlan) -> Source:
-    """A view as FROM sees it. Its time is the column that tells one; of several, a window says which it goes by."""
-    found = times(view.root)
-    return Source(view.name, view.root.schema, _VIEW, event_time=found[0] if len(found) == 1 else None)
-
-
-def inlined(node: Node, plan_of: Callable[[str], ViewPlan]) -> Node:
+def inline_views(node: Node, plan_of: Callable[[str], ViewPlan]) -> Node:
     """The same plan with the plans of views in place of their names."""
     if isinstance(node, Scan):
-        return _checked(plan_of(node.source.name)).root if node.source.connector == _VIEW else node
-    if isinstance(node, Join | Absence | Gather | Deduce):
-        return replace(node, relations=tuple(inlined(relation, plan_of) for relation in node.relations))
-    assert isinstance(node, Select | Project | Lookup | Aggregate)
-    return replace(node, input=inlined(node.input, plan_of))
+        is_view = node.source.connector == VIEW_CONNECTOR
+        return _check(plan_of(node.source.name)).root if is_view else node
+    return node.with_inputs(tuple(inline_views(each, plan_of) for each in node.inputs))
 
 
-def _checked(view: ViewPlan) -> ViewPlan:
+def _check(view: ViewPlan) -> ViewPlan:
     """Refuse views whose answers are not the last word, or not all of them."""
     if view.options.get("on_overload") == "shed":
         raise InputError(

@@ -1,5 +1,5 @@
 """Many views that are alike, answered together: one join or one aggregate for all of them."""
 
-from skerry.plan.sharing.groups import share
+from skerry.plan.sharing.groups import FEWEST_INDEXED, share
 
-__all__ = ["share"]
+__all__ = ["FEWEST_INDEXED", "share"]

@@ -5,7 +5,7 @@ for which groups, may differ. A condition that only names keys holds for all rea
 be asked of the group: then a reading is folded once, however many views there are. Conditions that name anything else
 are part of what views must have in common.
 
-    view 1: Project ─ Select ─ Aggregate ─ Project ─ Select ─ Scan       Deal ─ Aggregate ─ Project ─ Select ─ Scan
+    view 1: Project ─ Select ─ Aggregate ─ Project ─ Select ─ Scan       FanOut ─ Aggregate ─ Project ─ Select ─ Scan
     view 2: Project ─ Aggregate ─ Project ─ Select ─ Scan          ──►           (all folds)       (what all ask)
     ...
 """
@@ -20,9 +20,14 @@ from sqlglot import exp
 
 from skerry.model.expression import Columns, Expression
 from skerry.model.window import WINDOW_END, WINDOW_START
+from skerry.plan.aggregate import Aggregate
 from skerry.plan.fold import Fold
-from skerry.plan.nodes import Aggregate, Node, Project, Scan, Select, ViewPlan
-from skerry.plan.sharing.member import Member, dealt_out, over, renamed, selected, tree_of
+from skerry.plan.node import Node
+from skerry.plan.project import Project
+from skerry.plan.scan import Scan
+from skerry.plan.select import Select
+from skerry.plan.sharing.member import Member, fan_out, parse_tree, recompute, rename_columns, split_selections
+from skerry.plan.view import ViewPlan
 
 __all__ = ["AggregateMember"]
 
@@ -50,10 +55,10 @@ class AggregateMember(Member):
         """None if the view is no aggregate over the readings of a source, or one that has to keep to itself."""
         if not isinstance(view.root, Project) or view.options.keys() - _OF_THE_AGGREGATE:
             return None
-        of_groups, node = selected(view.root.input)
+        of_groups, node = split_selections(view.root.input)
         if not isinstance(node, Aggregate) or not isinstance(node.input, Project):
             return None
-        asked, scan = selected(node.input.input)
+        asked, scan = split_selections(node.input.input)
         if not isinstance(scan, Scan) or scan.source.is_table:
             return None
         below = dict(node.input.columns)
@@ -110,16 +115,16 @@ class _Group:
     def plan(self) -> ViewPlan:
         """One plan for all."""
         conditions = [list(self._conditions(member)) for member in self._members]
-        columns = [over(member.columns, self._names(member)) for member in self._members]
-        return dealt_out([member.view for member in self._members], self._node, self._node.schema, conditions, columns)
+        columns = [recompute(member.columns, self._names(member)) for member in self._members]
+        return fan_out([member.view for member in self._members], self._node, conditions, columns)
 
     def _conditions(self, member: AggregateMember) -> Iterator[exp.Expr]:
         """All that a view asks of groups."""
         keys = {self._first.below[key].column: key for key in self._first.node.keys}
         for asked in member.of_keys:
-            yield renamed(asked.copy(), {column: keys[column] for column in _names(asked)})
+            yield rename_columns(asked.copy(), {column: keys[column] for column in _names(asked)})
         for each in member.of_groups:
-            yield renamed(tree_of(each), self._names(member))
+            yield rename_columns(parse_tree(each), self._names(member))
 
     def _names(self, member: AggregateMember) -> dict[str, str]:
         """What the columns of a member's groups are called here."""
@@ -135,7 +140,7 @@ def _parted(asked: Iterable[Expression], keys: set[str | None]) -> tuple[tuple[e
     """
     of_keys, rest = [], []
     for each in asked:
-        tree = tree_of(each)
+        tree = parse_tree(each)
         parts = list(tree.flatten()) if isinstance(tree, exp.And) else [tree]
         mine = [part for part in parts if _names(part) <= keys]
         others = [part for part in parts if not _names(part) <= keys]

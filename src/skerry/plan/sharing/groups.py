@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 
-from skerry.build.stages import FEWEST_INDEXED
-from skerry.plan.nodes import ViewPlan
 from skerry.plan.sharing.aggregates import AggregateMember
 from skerry.plan.sharing.joins import JoinMember
 from skerry.plan.sharing.member import Member
+from skerry.plan.view import ViewPlan
 
-__all__ = ["share"]
+__all__ = ["FEWEST_INDEXED", "share"]
+
+FEWEST_INDEXED = 8
+"""From so many views on that only select from one stream, or share a join or aggregate, the query index asks them
+together."""
 
 
 def share(views: Sequence[ViewPlan]) -> list[ViewPlan]:

@@ -5,7 +5,7 @@ one join has the widest window of each stream and all columns that any of them n
 narrower windows, its conditions on one stream or on several) is its predicate over the combinations, and all
 predicates are asked at once, through the query index.
 
-    view 1: Project ─ Select ─ Join ─ Select ─ Scan            Deal ─ Join ─ Project ─ Wanted ─ Scan
+    view 1: Project ─ Select ─ Join ─ Select ─ Scan            FanOut ─ Join ─ Project ─ SelectAny ─ Scan
     view 2: Project ─ Join ─ Select ─ Scan            ──►        └ (widest windows)
     ...
 """
@@ -20,11 +20,15 @@ from sqlglot import exp
 from skerry.catalog import Source
 from skerry.model.expression import Columns, Expression
 from skerry.model.time import END_OF_TIME
-from skerry.plan.ages import age_of, with_ages
-from skerry.plan.nodes import Join, Node, Project, Scan, ViewPlan
-from skerry.plan.shared import Wanted
-from skerry.plan.sharing.member import Member, dealt_out, index_of, over, renamed, selected, tree_of
+from skerry.plan.ages import age_of
+from skerry.plan.fan_out import SelectAny
+from skerry.plan.join import Join
+from skerry.plan.node import Node
+from skerry.plan.project import Project
+from skerry.plan.scan import Scan
+from skerry.plan.sharing.member import Member, combine, fan_out, parse_tree, recompute, rename_columns, split_selections
 from skerry.plan.side import Side
+from skerry.plan.view import ViewPlan
 
 __all__ = ["JoinMember"]
 
@@ -45,7 +49,7 @@ class _Stream:
     def of(cls, relation: Node, side: Side) -> "_Stream | None":
         """None where there is more than a selection between the join and the readings."""
         assert isinstance(relation, Project)
-        asked, below = selected(relation.input)
+        asked, below = split_selections(relation.input)
         if not isinstance(below, Scan) or below.source.is_table:
             return None
         return cls(side, below.source, dict(relation.columns), asked)
@@ -62,7 +66,7 @@ class _Stream:
     @property
     def taken(self) -> set[str]:
         """The columns that are needed, but for keys that are computed."""
-        asked = {column.name for each in self.asked for column in tree_of(each).find_all(exp.Column)}
+        asked = {column.name for each in self.asked for column in parse_tree(each).find_all(exp.Column)}
         return asked | {expression.column for expression in self.columns.values() if expression.column}
 
 
@@ -81,14 +85,14 @@ class JoinMember(Member):
         """None if the view is no join, or one that has to keep to itself."""
         if not isinstance(view.root, Project) or view.options.keys() - _OF_THE_JOIN:
             return None
-        asked, join = selected(view.root.input)
-        if not isinstance(join, Join) or join.overload is not None or join.counted:
+        asked, join = split_selections(view.root.input)
+        if not isinstance(join, Join) or join.overload is not None or join.needs_arrival_order:
             return None
         streams = [_Stream.of(*pair) for pair in zip(join.relations, join.sides, strict=True)]
         plain = [stream for stream in streams if stream]
         if len(plain) < len(streams):
             return None
-        return cls(view, join, tuple(sorted(plain, key=_place)), asked, view.root.columns)
+        return cls(view, join, tuple(sorted(plain, key=_sort_key)), asked, view.root.columns)
 
     @cached_property
     def key_order(self) -> list[int]:
@@ -108,7 +112,7 @@ class JoinMember(Member):
         return _Group(members).plan()
 
 
-def _place(stream: _Stream) -> tuple[Any, ...]:
+def _sort_key(stream: _Stream) -> tuple[Any, ...]:
     return stream.source.name, stream.side.time, sorted(stream.keys)
 
 
@@ -117,21 +121,20 @@ class _Group:
 
     def __init__(self, members: Sequence[JoinMember]) -> None:
         self._members, self._first = tuple(members), members[0]
-        sides = [self._side(place) for place in range(len(self._first.streams))]
+        sides = [self._side(position) for position in range(len(self._first.streams))]
         self._join = replace(
             self._first.join, relations=tuple(node for node, _ in sides), sides=tuple(side for _, side in sides)
         )
 
     def plan(self) -> ViewPlan:
         """One plan for all."""
-        schema = with_ages(self._join.schema, self._join.sides)
         conditions = [list(self._conditions(member)) for member in self._members]
-        columns = [over(member.columns, self._names(member)) for member in self._members]
-        return dealt_out([member.view for member in self._members], self._join, schema, conditions, columns)
+        columns = [recompute(member.columns, self._names(member)) for member in self._members]
+        return fan_out([member.view for member in self._members], self._join, conditions, columns)
 
-    def _side(self, place: int) -> tuple[Node, Side]:
+    def _side(self, position: int) -> tuple[Node, Side]:
         """A stream with the widest window and the columns that any member needs."""
-        mine, streams = self._first.streams[place], [member.streams[place] for member in self._members]
+        mine, streams = self._first.streams[position], [member.streams[position] for member in self._members]
         taken = set().union(*(stream.taken for stream in streams))
         columns = {each.name: Expression.of(each.name, each.type) for each in mine.source.schema if each.name in taken}
         keys = [mine.key(number) for number in self._first.key_order]
@@ -147,9 +150,11 @@ class _Group:
             if _span(stream) < _span_of(side):
                 yield exp.column(age_of(side.name), quoted=True) <= _span(stream)
             for asked in stream.asked:
-                yield renamed(tree_of(asked), {name: f"{side.name}.{name}" for name in stream.source.schema.names})
+                yield rename_columns(
+                    parse_tree(asked), {name: f"{side.name}.{name}" for name in stream.source.schema.names}
+                )
         for asked in member.asked:
-            yield renamed(tree_of(asked), self._names(member))
+            yield rename_columns(parse_tree(asked), self._names(member))
 
     def _names(self, member: JoinMember) -> dict[str, str]:
         """What the columns of a member's combinations are called here."""
@@ -164,8 +169,8 @@ def _wanted(source: Source, streams: Sequence[_Stream]) -> Node:
     """The readings of a source, without those that no member wants."""
     if not all(stream.asked for stream in streams):
         return Scan(source)
-    asked = {" AND ".join(each.sql for each in stream.asked): list(map(tree_of, stream.asked)) for stream in streams}
-    return Wanted(Scan(source), index_of(source.schema, asked))
+    asked = {" AND ".join(each.sql for each in stream.asked): list(map(parse_tree, stream.asked)) for stream in streams}
+    return SelectAny(Scan(source), tuple((text, combine(trees)) for text, trees in asked.items()))
 
 
 def _span(stream: _Stream) -> int:

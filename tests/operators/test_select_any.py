@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from skerry.operators.wanted import Wanted
+from skerry.operators.select_any import SelectAny
 
 SCHEMA = pa.schema({"n": pa.int64()})
 
@@ -20,7 +20,7 @@ class Below:
 
 def numbers(limit, count):
     batch = pa.record_batch({"n": np.arange(count)})
-    return Wanted(SCHEMA, Below(limit)).transition(batch).column("n").to_pylist()
+    return SelectAny(SCHEMA, Below(limit)).transition(batch).column("n").to_pylist()
 
 
 @pytest.mark.parametrize("count", [9, 5_000])

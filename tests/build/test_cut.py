@@ -5,8 +5,12 @@ from skerry.errors import InputError
 from skerry.model.time import END_OF_TIME
 from skerry.model.expression import Expression
 from skerry.plan.fold import Fold
-from skerry.plan.nodes import Aggregate, Project, Scan, Select, ViewPlan
-from skerry.build.stages import cut_into_stages
+from skerry.plan.aggregate import Aggregate
+from skerry.plan.project import Project
+from skerry.plan.scan import Scan
+from skerry.plan.select import Select
+from skerry.plan.view import ViewPlan
+from skerry.build.cut import cut_view
 from skerry.testing import laws
 from tests.plan.test_nodes import MEAN, SCAN, SCHEMA, SLOW, TRAFFIC, WINDOW
 
@@ -15,7 +19,7 @@ HIGH = Expression('"mean" > 10', pa.bool_())
 
 
 def stages(root, **options):
-    return cut_into_stages(ViewPlan("v", root, options))
+    return cut_view(ViewPlan("v", root, options))
 
 
 def batch(*speeds):
@@ -24,13 +28,13 @@ def batch(*speeds):
 
 
 def routed(root, *speeds):
-    return stages(root).feeds[0].route().transition(batch(*speeds)).to_pylist()
+    return stages(root).feeds[0].build_route().transition(batch(*speeds)).to_pylist()
 
 
 def operated(root, *speeds):
     found = stages(root)
-    operator = found.operate()
-    operator.transition(found.feeds[0].route().transition(batch(*speeds)))
+    operator = found.build_operate()
+    operator.transition(found.feeds[0].build_route().transition(batch(*speeds)))
     return operator.advance(END_OF_TIME).to_pylist()
 
 
@@ -46,7 +50,7 @@ def test_plan_with_an_aggregate_is_cut_there():
 
 
 def test_scan_alone_routes_every_column():
-    assert stages(SCAN).feeds[0].route().transition(batch(20.0)) == batch(20.0)
+    assert stages(SCAN).feeds[0].build_route().transition(batch(20.0)) == batch(20.0)
 
 
 def test_selection_alone_keeps_every_column():
@@ -81,7 +85,7 @@ def test_selection_below_the_aggregate_tests_readings():
 def test_aggregate_over_an_aggregate_waits_for_its_windows():
     found = stages(Aggregate(MEANS, WINDOW, "window_start", (), (Fold("max", "mean", pa.float64(), "best"),)))
     assert [(stage.reader, stage.stream, stage.lag_us) for stage in found.below] == [(1, 0, WINDOW.size_us)]
-    assert (found.feeds[0].keys, found.spread, found.entries) == ((), False, ((0, 0),))
+    assert (found.feeds[0].keys, found.is_spread, found.entries) == ((), False, ((0, 0),))
 
 
 def test_window_over_a_column_that_comes_in_any_order_is_refused():
@@ -102,11 +106,11 @@ def test_stages_know_name_and_source():
 
 def test_each_part_is_built_afresh():
     found = stages(MEANS)
-    assert found.operate() is not found.operate()
+    assert found.build_operate() is not found.build_operate()
 
 
 def test_second_stage_keeps_the_laws():
     found = stages(Select(MEANS, HIGH))
-    partials = [found.feeds[0].route().transition(batch(*speeds)) for speeds in ((20.0, 30.0), (1.0,), (5.0, -0.0))]
+    partials = [found.feeds[0].build_route().transition(batch(*speeds)) for speeds in ((20.0, 30.0), (1.0,), (5.0, -0.0))]
     steps = [(partial, -5) for partial in partials]
-    laws.check_laws(found.operate, steps, time="slice")
+    laws.check_laws(found.build_operate, steps, time="slice")

@@ -1,4 +1,4 @@
-"""Rows that somebody wants."""
+"""Rows that some query wants."""
 
 import numpy as np
 import pyarrow as pa
@@ -7,12 +7,12 @@ from skerry.model.arrays import Int32s
 from skerry.operators.fan_out import Index
 from skerry.operators.operator import Operator
 
-__all__ = ["Wanted"]
+__all__ = ["SelectAny"]
 
 _SAMPLE = 512
 
 
-class Wanted(Operator):
+class SelectAny(Operator):
     """Drops rows for which no query of an index is true, to spare the operators behind it.
 
     They would come to the same with all rows. So if more than half of a sample are wanted, a batch passes as it is.

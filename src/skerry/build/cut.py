@@ -1,0 +1,220 @@
+"""A plan cut where it must be shuffled: what runs beside each source, and what runs by key.
+
+    Scan ─ Select ─ Project ─┐
+    Scan ─ Project ──────────┼─ Aggregate, Join, ...      ─ Select ─ Project
+    └──────── route ─────────┴──────────────── operate ───────────────────┘
+              by split                     by bucket of the keys
+
+A plan without state has no second part. Each part is built afresh wherever it runs. Many views that share a
+join are one plan, which gives the answers of all of them.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import pyarrow as pa
+
+from skerry.build.indexes import pack_indexes
+from skerry.build.stateless import NO_TABLES, Tables, build_chain, keep_all
+from skerry.build.table import build_partial, build_state
+from skerry.catalog import Source
+from skerry.operators.cascade import Cascade, Edge, Level
+from skerry.operators.fan_out import unpack_views
+from skerry.operators.operator import Chain, Operator
+from skerry.plan.check_times import check_times, find_lag, split_spine
+from skerry.plan.fan_out import FanOut
+from skerry.plan.node import Stateful, Stateless
+from skerry.plan.overload import Shedding
+from skerry.plan.project import Project
+from skerry.plan.scan import Scan
+from skerry.plan.select import Select
+from skerry.plan.view import ViewPlan
+
+__all__ = ["CutView", "Feed", "StateBelow", "cut_view"]
+
+
+@dataclass(frozen=True)
+class Feed:
+    """One stream on its way into a view."""
+
+    name: str
+    """No other feed of the view has it."""
+    source: Source
+    below: tuple[Stateless, ...]
+    """Nodes above the scan and below the state, from the scan up."""
+    keys: tuple[str, ...] = ()
+    """The columns by which its rows are spread over buckets; without any, all go into one."""
+    partial: Stateful | None = None
+    """The state above, if a part of its work is done here."""
+    stamped: bool = False
+    """Whether its readings carry the order of their arrival."""
+
+    @property
+    def tables(self) -> tuple[Source, ...]:
+        """The tables it looks things up in."""
+        return tuple(table for node in self.below for table in node.tables)
+
+    def build_route(self, tables: Tables = NO_TABLES) -> Operator:
+        """The part that runs beside the source, with the tables as they are now."""
+        links = build_chain(self.below, tables)
+        if self.partial:
+            links.append(build_partial(self.partial))
+        return Chain(links or [keep_all(self.source.schema)])
+
+
+@dataclass(frozen=True)
+class StateBelow:
+    """A state below another one: its answers are what the other takes in."""
+
+    state: Stateful
+    above: tuple[Stateless, ...]
+    """Nodes above it and below the other, from the lowest up."""
+    reader: int
+    """The number of the other; behind the last of those below is the view's own state."""
+    stream: int
+    """Which of the other's streams it is."""
+    lag_us: int
+    """How far its times may lie behind its clock."""
+    partial: Stateful | None = None
+
+    def build_level(self, view: str) -> Level:
+        """As operators."""
+        between = build_chain(self.above)
+        if self.partial:
+            between.append(build_partial(self.partial))
+        return Level(build_state(view, self.state), Edge(self.reader, self.stream, tuple(between), self.lag_us))
+
+
+@dataclass(frozen=True)
+class CutView:
+    """A view as the runtimes see it."""
+
+    view: ViewPlan
+    feeds: tuple[Feed, ...]
+    state: Stateful | None
+    above: tuple[Stateless, ...]
+    below: tuple[StateBelow, ...] = ()
+    """What keeps something below the state, the lowest first."""
+    entries: tuple[tuple[int, int], ...] = ()
+    """By feed, the state it goes into and as which of its streams, where there is any below the view's own."""
+
+    @property
+    def name(self) -> str:
+        """The view's."""
+        return self.view.name
+
+    @property
+    def outputs(self) -> Mapping[str, pa.Schema]:
+        """Where answers go, and their columns: the view's own, or those of all views in it."""
+        return self.view.root.outputs(self.name)
+
+    def by_output(self, answers: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """Answers by where they go."""
+        return unpack_views(answers) if isinstance(self.view.root, FanOut) else iter([(self.name, answers)])
+
+    @property
+    def late_to(self) -> str | None:
+        """Where its late readings go."""
+        return self.view.options.get("late_to")
+
+    @property
+    def shedding(self) -> Shedding | None:
+        """How it gives readings up, if it does."""
+        return self.state.shedding if self.state else None
+
+    @property
+    def states(self) -> tuple[Stateful, ...]:
+        """All nodes that keep something, the lowest first."""
+        return (*(each.state for each in self.below), *([self.state] if self.state else []))
+
+    @property
+    def stateful(self) -> bool:
+        """Whether it has a part that runs by key."""
+        return self.state is not None
+
+    @property
+    def only_selects(self) -> bool:
+        """Whether it is a selection and a projection, and nothing else."""
+        return self.state is None and [type(node) for node in self.feeds[0].below] == [Select, Project]
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether its state can be in several buckets."""
+        return all(feed.keys for feed in self.feeds)
+
+    @property
+    def clocks(self) -> tuple[Feed, ...]:
+        """The feeds whose watermarks count: a table is there from the start and holds nobody back."""
+        return tuple(feed for feed in self.feeds if not feed.source.is_table) or self.feeds
+
+    @cached_property
+    def stream_numbers(self) -> dict[str, int]:
+        """Which of the operator's streams each feed is."""
+        return {feed.name: number for number, feed in enumerate(self.feeds)}
+
+    def build_operate(self) -> Operator:
+        """The part that runs by key."""
+        assert self.state is not None, "a plan without state has no second part"
+        top = build_state(self.name, self.state)
+        if self.below:
+            top = Cascade([*(each.build_level(self.name) for each in self.below), Level(top)], self.entries)
+        return Chain([top, *build_chain(self.above)])
+
+
+def cut_view(view: ViewPlan) -> CutView:
+    """Cut a view where it is shuffled."""
+    check_times(view)
+    view = replace(view, root=pack_indexes(view.root))
+    above, base = split_spine(view.root)
+    if isinstance(base, Scan):
+        return CutView(view, (Feed(base.source.name, base.source, above),), None, ())
+    assert isinstance(base, Stateful)
+    return _Cutter(view).cut(above, base)
+
+
+class _Cutter:
+    """Goes down a plan from its state to the sources, and notes what it finds."""
+
+    def __init__(self, view: ViewPlan) -> None:
+        self._view = view
+        self._feeds: list[Feed] = []
+        self._entries: list[tuple[int, int]] = []
+        self._below: dict[int, StateBelow] = {}
+        self._count = 0
+
+    def cut(self, above: tuple[Stateless, ...], state: Stateful) -> CutView:
+        """The view, cut."""
+        self._enter(state)
+        if not self._below:
+            return CutView(self._view, tuple(self._feeds), state, above)
+        # What one node spreads by is not what another does: all are in one bucket.
+        feeds = tuple(replace(feed, name=f"{number}:{feed.name}", keys=()) for number, feed in enumerate(self._feeds))
+        below = tuple(self._below[number] for number in range(len(self._below)))
+        return CutView(self._view, feeds, state, above, below, tuple(self._entries))
+
+    def _enter(self, state: Stateful) -> int:
+        """Note what a node reads, then the node; give its number among those that keep something."""
+        read: list[tuple[int, Feed]] = []
+        found: dict[int, StateBelow] = {}
+        partial = state if state.partial else None
+        for position, relation in enumerate(state.inputs):
+            between, base = split_spine(relation)
+            if isinstance(base, Scan):
+                read.append((position, _make_feed(state, position, base.source, between)))
+                continue
+            assert isinstance(base, Stateful)
+            number = self._enter(base)
+            lag_us = find_lag(self._view, state, position, base)
+            found[number] = StateBelow(base, between, 0, position, lag_us, partial)
+        own, self._count = self._count, self._count + 1
+        self._below |= {number: replace(each, reader=own) for number, each in found.items()}
+        for position, feed in read:
+            self._feeds.append(feed)
+            self._entries.append((own, position))
+        return own
+
+
+def _make_feed(state: Stateful, position: int, source: Source, below: tuple[Stateless, ...]) -> Feed:
+    name, keys = state.feed_name(position, source), state.bucket_keys(position)
+    return Feed(name, source, below, keys, state if state.partial else None, state.needs_arrival_order)

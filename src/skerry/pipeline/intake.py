@@ -1,0 +1,84 @@
+"""The way of readings into a pipeline, the same on every runtime.
+
+    split ─ connector ─ stamp ─ gate ─┬─ in time ─┬─ the feeds of views        (handed on: what runs them differs)
+                                      │           └─ the query index          (selections, subscriptions)
+                                      ├─ late ─────── the outputs that views name
+                                      └─ rejected ─── dead letters
+
+In = accepted + late + rejected, always.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pyarrow as pa
+
+from skerry.catalog import Source
+from skerry.model.time import START_OF_TIME, Micros
+from skerry.pipeline.gate import Gate
+from skerry.pipeline.outcome import Outcome, Tally
+from skerry.pipeline.pipeline import Pipeline, Reader, dead_letters
+from skerry.sources.source import Split
+from skerry.subscriptions.registry import Registry
+from skerry.subscriptions.versions import registry_at
+
+__all__ = ["Intake"]
+
+
+class Intake:
+    """Takes in what one task, or one step, reads.
+
+    ``newest`` is the newest event time by source, as of the steps before: all splits of a step meet the same watermark.
+    ``hand_on`` gives readings to the feeds of views. ``outcome`` is what has become of readings, ``outputs`` are the
+    rows for sinks.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        newest: Mapping[str, Micros],
+        hand_on: Callable[[Sequence[Reader], pa.RecordBatch], None],
+    ) -> None:
+        self._pipeline, self._newest, self._hand_on = pipeline, newest, hand_on
+        self._registry: Registry | None = None
+        self.outcome = Outcome()
+        self.outputs: dict[str, list[pa.RecordBatch]] = {}
+
+    def register(self, version: int) -> None:
+        """Let the subscriptions of a version be answered too."""
+        if self._pipeline.registry:
+            self._registry = registry_at(self._pipeline.registry, version)
+            self.outcome = self.outcome.then(Outcome(version=version))
+
+    def read_split(self, split: Split) -> None:
+        """Read a split of one of Skerry's own sources."""
+        connector = self._pipeline.connectors_by_source[split.source]
+        gate, stamp = self.open_gate(connector.definition), self._pipeline.make_stamp(split)
+        for decoded in connector.read(split):
+            readings = stamp.put_on(decoded.readings) if stamp else decoded.readings
+            self.admit(connector.definition, gate, readings, decoded.rejects)
+        self.note_newest(split.source, split.reached(gate.newest))
+
+    def open_gate(self, source: Source, *, ordered: bool = True) -> Gate:
+        """A gate for a split, standing where the steps before have left it."""
+        return Gate(source, self._newest.get(source.name, START_OF_TIME), ordered=ordered)
+
+    def admit(self, source: Source, gate: Gate, readings: pa.RecordBatch, rejects: pa.RecordBatch) -> None:
+        """Pass decoded readings through the gate and on."""
+        accepted, late = gate.admit(readings)
+        tally = Tally(accepted.num_rows, late.num_rows, rejects.num_rows)
+        self.outcome = self.outcome.then(Outcome({source.name: tally}))
+        self.keep(dead_letters(source.name), rejects)
+        for output in self._pipeline.late_outputs(source.name):
+            self.keep(output, late.select(source.schema.names))
+        self._hand_on(self._pipeline.readers(source.name), accepted)
+        for output, rows in self._pipeline.match(source.name, accepted, self._registry):
+            self.keep(output, rows)
+
+    def note_newest(self, source: str, newest: Micros) -> None:
+        """Note how far a source has come with what was admitted."""
+        self.outcome = self.outcome.then(Outcome(newest={source: newest}))
+
+    def keep(self, output: str, rows: pa.RecordBatch) -> None:
+        """Keep rows for an output."""
+        if rows.num_rows:
+            self.outputs.setdefault(output, []).append(rows)

@@ -1,0 +1,43 @@
+"""What a runtime is: something that runs a pipeline to its end."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from skerry.pipeline.outcome import Outcome
+from skerry.pipeline.pipeline import Pipeline
+from skerry.sinks.sink import Sink
+from skerry.subscriptions.versions import RegistryFolder
+
+__all__ = ["RunOptions", "Runtime", "RuntimeClass", "never"]
+
+
+def never() -> bool:
+    """Say no: the answer of a run that nobody stops."""
+    return False
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What a runtime may need to know beside the pipeline and the sink."""
+
+    master: str = "local[*]"
+    """The cluster, for runtimes that have one."""
+    checkpoint: Path | None = None
+    """The folder that makes a run resumable."""
+    script: str = ""
+    """The text of all queries: a checkpoint belongs to them."""
+    register: Callable[[Path], RegistryFolder] | None = None
+    """Makes the registry of subscriptions in a folder that all workers see."""
+
+
+class Runtime(Protocol):
+    """Moves batches between operators, and keeps their state. Runtimes differ in nothing else."""
+
+    def run(self, *, stopped: Callable[[], bool] = never, watch: Callable[[Outcome], None] | None = None) -> Outcome:
+        """Go on until the input is used up, or until told to stop; report after each step."""
+
+
+RuntimeClass = Callable[[Pipeline, Sink, RunOptions], Runtime]
+"""How a runtime is made."""

@@ -1,0 +1,83 @@
+"""The part of a view that keeps state, at work: its operator, its clock, and whether it had to stop."""
+
+from collections.abc import Callable, Mapping
+
+import pyarrow as pa
+
+from skerry.build.cut import CutView
+from skerry.errors import LimitError
+from skerry.model.batch import empty
+from skerry.model.time import Micros
+from skerry.operators.operator import Operator
+from skerry.pipeline.outcome import count_growth
+from skerry.pipeline.watermark import watermark_of_view
+
+__all__ = ["ViewAtWork"]
+
+
+class ViewAtWork:
+    """One view's operator as a runtime uses it: in process one for the view, on Spark one for each bucket.
+
+    A view that asks for more than it is allowed stops: it gives nothing any more, and the others go on.
+    """
+
+    def __init__(self, view: CutView) -> None:
+        self.view = view
+        self.operator: Operator = view.build_operate()
+        self.newest: dict[str, Micros] = {}
+        """How far its sources have come."""
+        self.failure: str | None = None
+        self._counted: Mapping[str, int] = {}
+
+    def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
+        """Take a batch of one of its streams in, give what follows from it."""
+        return self._work(lambda: self.operator.transition(batch, stream))
+
+    def advance(self, watermark: Micros) -> pa.RecordBatch:
+        """Learn how far all of its streams have come, give what is settled by that."""
+        return self._work(lambda: self.operator.advance(watermark))
+
+    def note_newest(self, source: str, newest: Micros) -> None:
+        """Note how far a source has come. It never goes back."""
+        self.newest[source] = max(self.newest.get(source, newest), newest)
+
+    @property
+    def watermark(self) -> Micros:
+        """The least of its streams'."""
+        return watermark_of_view(self.view, self.newest)
+
+    def take_in(self, share: float) -> None:
+        """Let the operator know how much of what comes it can have, if it may give readings up."""
+        if self.view.shedding:
+            self.operator.take_in(share)
+
+    def take_losses(self) -> tuple[str, pa.RecordBatch] | None:
+        """Where it reports what it gave up, and what that is since it was asked last."""
+        shedding = self.view.shedding
+        lost = self.operator.losses() if shedding and self.failure is None else None
+        return (shedding.loss_to, lost) if shedding and shedding.loss_to and lost else None
+
+    def take_figures(self) -> dict[str, int]:
+        """What its operators have counted since they were asked last."""
+        now = dict(self.operator.figures())
+        grown, self._counted = count_growth(self._counted, now), now
+        return grown
+
+    def restore(self, pages: Mapping[str, bytes], newest: Mapping[str, Micros], failure: str | None) -> None:
+        """Take over what was saved of an earlier one."""
+        self.operator.restore(pages)
+        self.newest, self.failure = dict(newest), failure
+        self._counted = dict(self.operator.figures())
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """By output, why it had to stop; nothing if it had not."""
+        return dict.fromkeys(self.view.outputs, self.failure) if self.failure else {}
+
+    def _work(self, work: Callable[[], pa.RecordBatch]) -> pa.RecordBatch:
+        if self.failure is None:
+            try:
+                return work()
+            except LimitError as error:
+                self.failure = str(error)
+        return empty(self.operator.schema)

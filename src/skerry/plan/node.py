@@ -1,0 +1,158 @@
+"""What a plan is made of: immutable nodes that answer for themselves, and know nothing of how they are run.
+
+A node says which columns it has, how far its times may lie behind the watermark, and how ``explain`` describes it.
+A node that keeps state says besides how its inputs are spread over buckets. So a new node is a new file here; nothing
+else in this room changes.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Self, cast
+
+import pyarrow as pa
+
+from skerry.catalog import Source
+from skerry.model.types import TIMESTAMP
+from skerry.plan.overload import Shedding
+
+__all__ = ["ManyInputs", "Node", "Stateful", "Stateless", "walk"]
+
+
+class Node(ABC):
+    """A relation over time, made from others."""
+
+    @property
+    @abstractmethod
+    def schema(self) -> pa.Schema:
+        """The columns of the relation."""
+
+    @property
+    def inputs(self) -> "tuple[Node, ...]":
+        """The relations it is made from."""
+        return ()
+
+    @abstractmethod
+    def with_inputs(self, inputs: "tuple[Node, ...]") -> "Node":
+        """The same node over other inputs."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """One line for ``explain``."""
+
+    def changed(self, **fields: Any) -> Self:
+        """The same node with other values in some fields."""
+        found: Self = replace(cast(Any, self), **fields)  # every node is a dataclass
+        return found
+
+    def lag_us(self, column: str) -> int | None:
+        """How far a time column may lie behind the watermark when a row is given; None if there is no bound.
+
+        A view that is read by another must let it know when a window is complete. The clock of the reader is kept
+        back by this lag, so that no answer comes too late.
+        """
+        return None
+
+    @property
+    def time_columns(self) -> list[str]:
+        """The columns that a window over this relation can go by."""
+        return [field.name for field in self.schema if field.type == TIMESTAMP and self.lag_us(field.name) is not None]
+
+    def outputs(self, view: str) -> Mapping[str, pa.Schema]:
+        """Where the answers of a view with this root go, and their columns."""
+        return {view: self.schema}
+
+
+class Stateless(Node):
+    """A node that makes rows from rows of its one ``input``."""
+
+    input: Node
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The one input."""
+        return (self.input,)
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Self:
+        """The same node over another input."""
+        (only,) = inputs
+        return self.changed(input=only)
+
+    @property
+    def tables(self) -> tuple[Source, ...]:
+        """The tables it looks things up in."""
+        return ()
+
+
+class Stateful(Node):
+    """A node that keeps rows, or something made of them: its inputs meet by key, in buckets."""
+
+    partial: ClassVar[bool] = False
+    """Whether a part of the work is done before rows are spread over buckets."""
+
+    @abstractmethod
+    def bucket_keys(self, position: int) -> tuple[str, ...]:
+        """The columns by which an input is spread over buckets; without any, all rows go into one."""
+
+    @abstractmethod
+    def time_of(self, position: int) -> str | None:
+        """The column by which it knows when the rows of an input are."""
+
+    @abstractmethod
+    def describe_buckets(self) -> str:
+        """How the state is spread over buckets, for ``explain``."""
+
+    @abstractmethod
+    def describe_state(self) -> str:
+        """What is kept, for ``explain``."""
+
+    def describe_route(self, position: int) -> str:
+        """What runs beside the source of an input, for ``explain``."""
+        return "route: beside the source, only the columns that are needed"
+
+    def feed_name(self, position: int, source: Source) -> str:
+        """A name for an input that no other input of the view has."""
+        return source.name
+
+    @property
+    def needs_arrival_order(self) -> bool:
+        """Whether readings must carry the order of their arrival."""
+        return False
+
+    @property
+    def shedding(self) -> Shedding | None:
+        """How it gives readings up, if it does."""
+        return None
+
+    @property
+    def no_time_reason(self) -> str:
+        """Why its answers have no time that a window can go by, where that is not plain."""
+        return ""
+
+    def meanings(self) -> dict[str, str]:
+        """What columns that only the plan knows by name were computed from."""
+        return {}
+
+
+class ManyInputs(Stateful):
+    """A node that keeps rows of several ``relations``."""
+
+    relations: tuple[Node, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The relations."""
+        return self.relations
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Self:
+        """The same node over other relations."""
+        return self.changed(relations=inputs)
+
+
+def walk(root: Node) -> Iterator[Node]:
+    """All nodes of a plan, from the root down."""
+    todo: list[Node] = [root]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo += reversed(node.inputs)

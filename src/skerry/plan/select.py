@@ -1,0 +1,38 @@
+"""The rows for which a predicate holds."""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from skerry.errors import InputError
+from skerry.model.expression import Expression
+from skerry.plan.node import Node, Stateless
+
+__all__ = ["Select"]
+
+
+@dataclass(frozen=True)
+class Select(Stateless):
+    """The rows for which a predicate holds. ``text`` is the predicate as the user wrote it."""
+
+    input: Node
+    predicate: Expression
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        """A predicate is true or false."""
+        if self.predicate.type != pa.bool_():
+            raise InputError("a predicate must be BOOLEAN, got", self.predicate.type)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """As the input's."""
+        return self.input.schema
+
+    def lag_us(self, column: str) -> int | None:
+        """As the input's."""
+        return self.input.lag_us(column)
+
+    def describe(self) -> str:
+        """The predicate as written."""
+        return f"Select {self.text}"
