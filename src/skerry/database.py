@@ -18,7 +18,7 @@ from skerry.model.time import Micros
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
 from skerry.pipeline.runtime import RunOptions, RuntimeClass, never
-from skerry.pipeline.why import proof
+from skerry.pipeline.why import explain_why
 from skerry.plan.rewrites.resolve_paths import resolve_paths
 from skerry.plan.sharing import share
 from skerry.plan.view import ViewPlan
@@ -29,8 +29,9 @@ from skerry.subscriptions.versions import RegistryFolder
 
 __all__ = ["RUNTIMES", "Database", "Settings", "StandingView", "connect"]
 
-RUNTIMES = {"spark": "skerry.spark.runtime:SparkRuntime", "fjord": "skerry.fjord.runtime:FjordRuntime"}
+_RUNTIMES = {"spark": "skerry.spark.runtime:SparkRuntime", "fjord": "skerry.fjord.runtime:FjordRuntime"}
 """Runtimes by name. One is loaded when it is asked for: to load Spark takes seconds."""
+RUNTIMES = tuple(_RUNTIMES)
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Settings:
 
 
 def _load_runtime(name: str) -> RuntimeClass:
-    module, _, runtime = RUNTIMES[name].partition(":")
+    module, _, runtime = _RUNTIMES[name].partition(":")
     found: RuntimeClass = getattr(import_module(module), runtime)
     return found
 
@@ -110,7 +111,7 @@ class Database:
 
     def why(self, view: str, question: str, at: Micros | None = None) -> str:
         """Why a tuple holds in a view made of rules, at a moment or as of the last reading; or why it does not."""
-        return proof(self._session.plan(view), question, at, self._answer)
+        return explain_why(self._session.plan(view), question, at, self._answer)
 
     def _answer(self, plans: Sequence[ViewPlan]) -> dict[str, pa.RecordBatch]:
         """All answers of some plans, found in this process."""
@@ -138,7 +139,7 @@ class Database:
     def pipeline(self, plans: Sequence[ViewPlan], settings: Settings) -> Pipeline:
         """The sources that the views read, opened, and the views cut into stages."""
         read = {source.name: source for plan in plans for source in plan.sources}
-        read |= {source.name: source for source in self._subscribed()}
+        read |= {source.name: source for source in self._list_subscribed()}
         if not read:
             raise InputError("there is no view to run; add one with CREATE MATERIALIZED VIEW")
         # A connector with the name of a runtime is one that this runtime alone can read.
@@ -154,7 +155,7 @@ class Database:
         """Whether there are subscriptions, or may be before a run ends: others can write into a project."""
         return self.catalog.url is not None or self.catalog.subscriptions.version > 0
 
-    def _subscribed(self) -> list[Source]:
+    def _list_subscribed(self) -> list[Source]:
         """The streams that are subscribed to by now."""
         wanted = self.catalog.subscriptions.streams()
         return [source for source in self.catalog.sources() if source.name in wanted]

@@ -55,7 +55,7 @@ class Live(GivenConnector):
 
 
 class Timed(Pipeline):
-    def replay(self):
+    def plan_steps(self):
         clock = self.connectors[0]._clock
         return Replay(self.connectors, self.step_rows, self.most_lags, clock=lambda: clock.now)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skerry.errors import InputError
 from skerry.pipeline.outcome import Outcome, Tally
-from skerry.pipeline.pipeline import dead_letters
+from skerry.pipeline.pipeline import dead_letter_output
 from skerry.pipeline.runtime import never
 from skerry.shedding.report import LOSSES
 from skerry.sources.source import REJECTS
@@ -35,7 +35,7 @@ def test_every_output_has_its_columns():
     outputs = pipeline([[]]).outputs()
     assert list(outputs) == ["mean", "slow", "too_late", "dead_letters/road"]
     assert outputs["slow"] == outputs["too_late"] == SCHEMA
-    assert outputs[dead_letters("road")] == REJECTS
+    assert outputs[dead_letter_output("road")] == REJECTS
 
 
 def test_two_views_may_send_late_readings_to_one_place():

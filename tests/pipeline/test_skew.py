@@ -33,16 +33,16 @@ def test_nothing_is_hot_without_rows_or_keys(rows):
 
 
 def test_even_load_is_not_told():
-    assert Load({"0": 50, "1": 50, "2": 40}, {}).told() is None
+    assert Load({"0": 50, "1": 50, "2": 40}, {}).describe() is None
 
 
 def test_fullest_bucket_is_told():
-    assert Load({"0": 10, "1": 90}, {}).told() == "skewed, the fullest of 2 buckets took 90 % of 100 rows"
+    assert Load({"0": 10, "1": 90}, {}).describe() == "skewed, the fullest of 2 buckets took 90 % of 100 rows"
 
 
 def test_hottest_key_is_told():
-    assert Load({"0": 50, "1": 50}, {"p": 11, "q": 40}).told() == "skewed, key q has about 40 %"
+    assert Load({"0": 50, "1": 50}, {"p": 11, "q": 40}).describe() == "skewed, key q has about 40 %"
 
 
 def test_view_without_rows_is_not_skewed():
-    assert Load({}, {}).told() is None
+    assert Load({}, {}).describe() is None

@@ -3,7 +3,7 @@
 import pytest
 
 from skerry.model.time import Micros, seconds
-from skerry.replay.pace import Pace, next_pace, noted
+from skerry.replay.pace import Pace, next_pace, note_load
 
 MOST = seconds(4)
 
@@ -19,7 +19,7 @@ def worked_off(reading, joining, steps=400):
         span = min(waiting, 4.0)
         load = reading + joining * pace.share
         waiting = max(waiting - span + load * span, 0.1)
-        pace = noted(pace, load)
+        pace = note_load(pace, load)
         paces.append(pace)
         lags.append(waiting)
     return paces, lags
@@ -60,6 +60,6 @@ def test_it_is_noticed_when_the_join_becomes_what_lags():
     pace, waiting = worked_off(reading=1.2, joining=0.0)[0][-1], 100.0
     for _ in range(60):
         pace = next_pace(pace, Micros(round(waiting * 1e6)), MOST)
-        pace = noted(pace, 0.1 + 5.0 * pace.share)
+        pace = note_load(pace, 0.1 + 5.0 * pace.share)
     assert pace.share < 0.2
     assert not pace.blameless

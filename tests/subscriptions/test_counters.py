@@ -51,27 +51,27 @@ def asked(batch):
 @settings(max_examples=25)
 @given(st.lists(readings, max_size=3))
 def test_counts_are_those_of_all_readings(batches):
-    counted, found = Counted(indexed(*PREDICATES), SUBSCRIPTION, ROAD), []
+    last_batch, found = Counted(indexed(*PREDICATES), SUBSCRIPTION, ROAD), []
     for rows in batches:
-        matches, _ = counted.match(batch_of(rows))
+        matches, _ = last_batch.match(batch_of(rows))
         assert matches.tolist() == indexed(*PREDICATES).match(batch_of(rows)).rows.tolist()
-        found.append(counted.counts)
+        found.append(last_batch.counts)
     told = {row["id"]: (row["matches"], row["last_us"]) for row in add_counts(found).to_pylist() if row["matches"]}
     assert told == asked(batch_of([row for rows in batches for row in rows]))
 
 
 def test_work_is_due_to_the_queries_whose_readings_made_it():
-    counted = Counted(indexed("lane = 1", "lane = 3", "lane = 2", "FALSE"), SUBSCRIPTION, ROAD)
-    counted.match(batch_of([(0, 9.0, 1)] * 50 + [(0, 9.0, 3)]))
-    cost = {row["id"]: row["cost_ns"] for row in counted.counts.to_pylist()}
+    last_batch = Counted(indexed("lane = 1", "lane = 3", "lane = 2", "FALSE"), SUBSCRIPTION, ROAD)
+    last_batch.match(batch_of([(0, 9.0, 1)] * 50 + [(0, 9.0, 3)]))
+    cost = {row["id"]: row["cost_ns"] for row in last_batch.counts.to_pylist()}
     assert cost["lane = 1"] == pytest.approx(50 * cost["lane = 3"], abs=50)
     assert cost.keys() == {"lane = 1", "lane = 3"}
 
 
 def test_readings_for_which_a_residual_was_asked_in_vain_cost_too():
-    counted = Counted(indexed("lane * 2 > 3"), SUBSCRIPTION, ROAD)
-    counted.match(batch_of([(0, 9.0, 1)]))
-    (row,) = counted.counts.to_pylist()
+    last_batch = Counted(indexed("lane * 2 > 3"), SUBSCRIPTION, ROAD)
+    last_batch.match(batch_of([(0, 9.0, 1)]))
+    (row,) = last_batch.counts.to_pylist()
     assert (row["matches"], row["last_us"]) == (0, None)
     assert row["cost_ns"] > 0
 

@@ -130,18 +130,18 @@ def subscribe(catalog, *names):
 
 def test_steps_see_what_others_write_and_see_it_again(project, tmp_path):
     subscribe(project, "a")
-    place = RegistryFolder(tmp_path / "registry", (ROAD,), project.url)
-    place.begin(project.subscriptions.all(), project.subscriptions.version)
-    registrar = Registrar(place)
+    folder = RegistryFolder(tmp_path / "registry", (ROAD,), project.url)
+    folder.begin(project.subscriptions.all(), project.subscriptions.version)
+    registrar = Registrar(folder)
     first = registrar.next_version(0)
     subscribe(project, "b")
     second = registrar.next_version(first)
     with project.all_or_nothing():
         project.subscriptions.remove(["a"])
-    third = Registrar(place).next_version(second)
+    third = Registrar(folder).next_version(second)
     batch = batch_of([(1.0, 0, 1, "a")])
     for _ in range(2):
-        found = [pairs(registry_at(place, version), batch) for version in (first, second, third)]
+        found = [pairs(registry_at(folder, version), batch) for version in (first, second, third)]
         assert found == [["a"], ["a", "b"], ["b"]]
     assert registrar.next_version(third) == third
 
@@ -149,20 +149,20 @@ def test_steps_see_what_others_write_and_see_it_again(project, tmp_path):
 def test_many_changes_are_taken_up_a_few_a_step(project, tmp_path, monkeypatch):
     monkeypatch.setattr(versions, "_MOST_CHANGES", 2)
     monkeypatch.setattr(versions, "_CHANGES_A_BASE", 3)
-    place = RegistryFolder(tmp_path / "registry", (ROAD,), project.url)
-    place.begin([], 0)
+    folder = RegistryFolder(tmp_path / "registry", (ROAD,), project.url)
+    folder.begin([], 0)
     subscribe(project, *"abcdefg")
-    registrar, version, seen = Registrar(place), 0, []
+    registrar, version, seen = Registrar(folder), 0, []
     while (following := registrar.next_version(version)) != version:
         version = following
-        seen.append(len(place.at(version)))
+        seen.append(len(folder.at(version)))
     assert seen == [2, 4, 6, 7]
-    assert len(list(place.folder.glob("*.base"))) == 2
+    assert len(list(folder.path.glob("*.base"))) == 2
 
 
 def test_run_that_goes_on_keeps_its_first_version(tmp_path):
-    place = RegistryFolder(tmp_path, (ROAD,))
-    place.begin([Subscription("a", "road", "lane = 1")], 1)
-    place.begin([Subscription("b", "road", "lane = 1"), Subscription("c", "road", "lane = 1")], 2)
-    assert Registrar(place).next_version(0) == 1
-    assert len(place.at(1)) == 1
+    folder = RegistryFolder(tmp_path, (ROAD,))
+    folder.begin([Subscription("a", "road", "lane = 1")], 1)
+    folder.begin([Subscription("b", "road", "lane = 1"), Subscription("c", "road", "lane = 1")], 2)
+    assert Registrar(folder).next_version(0) == 1
+    assert len(folder.at(1)) == 1

@@ -74,7 +74,7 @@ class QueryCounters:
     >>> row = {"kind": "subscription", "id": "q1", "stream": "road", "matches": 2, "last_us": 5, "cost_ns": 10}
     >>> counters.add("run", 0, [row])
     >>> counters.add("run", 1, [row])
-    >>> counters.of("subscription", "q1").matches, counters.counted("run")
+    >>> counters.of("subscription", "q1").matches, counters.last_batch("run")
     (4, 1)
     """
 
@@ -82,14 +82,14 @@ class QueryCounters:
         self._connection = connection
         self._counters, self._batches = tables
 
-    def counted(self, run: str) -> int:
+    def last_batch(self, run: str) -> int:
         """The last batch of a run that is in the counters; -1 if none is."""
         chosen = select(self._batches.c.batch).where(self._batches.c.run == run)
         found = self._connection.execute(chosen).scalar_one_or_none()
         return -1 if found is None else int(found)
 
     def add(self, run: str, batch: int, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Add what the batches of a run after ``counted`` and up to one have come to."""
+        """Add what the batches of a run after ``last_batch`` and up to one have come to."""
         mine, counters = insert(self._counters), self._counters.c
         add = mine.on_conflict_do_update(
             index_elements=["kind", "id"],

@@ -116,7 +116,7 @@ class Catalog:
     def add(self, made: Source | View) -> None:
         """Enter a source or a view; its name must be free."""
         kind = "view" if isinstance(made, View) else "source"
-        definition = json.dumps({**made.options, _PROGRAM: made.program} if isinstance(made, View) else _written(made))
+        definition = json.dumps({**made.options, _PROGRAM: made.program} if isinstance(made, View) else _write(made))
         values = {"name": made.name, "kind": kind, "definition": definition, "text": made.text}
         try:
             self._connection.execute(insert(_entries).values(values))
@@ -181,7 +181,7 @@ def _view(name: str, definition: dict[str, str], text: str) -> View:
     return View(name, definition, text, program)
 
 
-def _written(source: Source) -> dict[str, object]:
+def _write(source: Source) -> dict[str, object]:
     return {
         "columns": [[field.name, sql_name(field.type)] for field in source.schema],
         "connector": source.connector,

@@ -98,7 +98,7 @@ class Subscriptions:
         try:
             self._connection.execute(insert(self._there), rows)
         except IntegrityError:
-            raise CatalogError(f"there is a subscription {self._taken(rows)!r} already; remove it first") from None
+            raise CatalogError(f"there is a subscription {self._list_taken(rows)!r} already; remove it first") from None
         self._connection.execute(insert(self._log), [{**row, "removed": 0} for row in rows])
         self._counters.forget(SUBSCRIPTION, [str(row["id"]) for row in rows])
 
@@ -160,7 +160,7 @@ class Subscriptions:
         chosen = select(self._batches.c.batch, self._batches.c.version).where(self._batches.c.run == run)
         return [(row[0], row[1]) for row in self._connection.execute(chosen.order_by(self._batches.c.batch))]
 
-    def _taken(self, rows: Sequence[dict[str, str | None]]) -> str:
+    def _list_taken(self, rows: Sequence[dict[str, str | None]]) -> str:
         """Which name is not free: one that is there, or one that is given twice."""
         names = [str(row["id"]) for row in rows]
         there = self.find(names)

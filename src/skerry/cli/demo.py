@@ -16,7 +16,7 @@ from rich.text import Text
 
 from skerry.catalog import Catalog, Subscription
 from skerry.cli.run import interruptible
-from skerry.cli.summary import told
+from skerry.cli.summary import describe
 from skerry.database import Database, Settings
 from skerry.errors import InputError
 from skerry.model.time import Micros, show
@@ -60,7 +60,7 @@ def demo(
             watch=board.watch,
         )
     console.print()
-    typer.echo(told(outcome, "spark", time.monotonic() - started, None))
+    typer.echo(describe(outcome, "spark", time.monotonic() - started, None))
     typer.echo(board.last_words())
 
 
@@ -134,8 +134,8 @@ class _Board(Sink):
 
     def _incident(self) -> str:
         row = self._last.get("slow_near_incidents")
-        told = f"{row['speed']:.0f} mph on segment {row['segment']}, {row['description']}" if row else "none yet"
-        return f"Query 2, slow segments with an incident in the last hour: {told}"
+        slowest = f"{row['speed']:.0f} mph on segment {row['segment']}, {row['description']}" if row else "none yet"
+        return f"Query 2, slow segments with an incident in the last hour: {slowest}"
 
     def _flow(self) -> str:
         row = self._last.get("flow")
@@ -147,8 +147,8 @@ class _Board(Sink):
 
     def _crawling(self) -> str:
         row, group = self._last.get("crawling"), self._last.get("crawling_together")
-        told = f"last seen crawling: {row['sensor']} at {row['speed']:.0f} mph" if row else "nobody crawls"
-        return told + (f"; with {group['arity']} stations of segment {group['segment']} at once" if group else "")
+        crawler = f"last seen crawling: {row['sensor']} at {row['speed']:.0f} mph" if row else "nobody crawls"
+        return crawler + (f"; with {group['arity']} stations of segment {group['segment']} at once" if group else "")
 
     def _jammed(self) -> str:
         stretches = ", ".join(f"{first} to {last}" for first, last in sorted(self._jams))

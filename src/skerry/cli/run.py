@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.status import Status
 
 from skerry.cli.script import opened
-from skerry.cli.summary import told
+from skerry.cli.summary import describe
 from skerry.database import Settings
 from skerry.errors import RunError
 from skerry.pipeline.outcome import Outcome
@@ -48,7 +48,7 @@ def run(
     started = time.monotonic()
     with interruptible() as stopped, Console(stderr=True).status(f"starting {runtime}") as status:
         outcome = database.run(sink, settings, stopped=stopped.is_set, watch=_Watch(status))
-    typer.echo(told(outcome, runtime, time.monotonic() - started, out))
+    typer.echo(describe(outcome, runtime, time.monotonic() - started, out))
     if outcome.failures:
         raise RunError(f"stopped before the end: {', '.join(sorted(outcome.failures))}; all other views are complete")
 

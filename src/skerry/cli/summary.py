@@ -6,14 +6,14 @@ from pathlib import Path
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.skew import Load
 
-__all__ = ["told"]
+__all__ = ["describe"]
 
 
-def told(outcome: Outcome, runtime: str, seconds: float, out: Path | None) -> str:
+def describe(outcome: Outcome, runtime: str, seconds: float, out: Path | None) -> str:
     """What came in, what became of it, what came out.
 
     >>> from skerry.pipeline.outcome import Tally
-    >>> print(told(Outcome({"road": Tally(8, 1, 1)}, answers={"slow": 3}, batches=2), "fjord", 2.0, None))
+    >>> print(describe(Outcome({"road": Tally(8, 1, 1)}, answers={"slow": 3}, batches=2), "fjord", 2.0, None))
     ran on fjord: 2 batches in 2.0 s, 5 readings a second
       road: read 10 = accepted 8 + late 1 + rejected 1
       slow: 3 rows
@@ -26,7 +26,7 @@ def told(outcome: Outcome, runtime: str, seconds: float, out: Path | None) -> st
         )
     lines += [f"  {output}: {rows} rows" for output, rows in sorted(outcome.answers.items())]
     for view, buckets in sorted(outcome.loads.items()):
-        skew = Load(buckets, outcome.hot_keys.get(view, {})).told()
+        skew = Load(buckets, outcome.hot_keys.get(view, {})).describe()
         lines += [f"  {view}: {skew}"] if skew else []
     for view, figures in sorted(outcome.figures.items()):
         lines += [f"  {view}: {line}" for line in _figures(figures)]

@@ -20,7 +20,7 @@ from skerry.pipeline.pipeline import Pipeline, Reader
 from skerry.pipeline.precompile import list_precompiled
 from skerry.pipeline.runtime import RunOptions, never
 from skerry.pipeline.view_at_work import ViewAtWork
-from skerry.replay.pace import lagging
+from skerry.replay.pace import count_lags
 from skerry.replay.replay import Position, Replay
 from skerry.sinks.sink import Sink
 from skerry.sources.tables import Tables
@@ -143,7 +143,7 @@ class FjordRuntime:
         if self._counters:
             self._counters.note(following["step"], add_counts(counts) if counts else None)
         answers = self._collect(intake)
-        paced = Outcome(batches=1, lag_us=following["lag"], figures=lagging(following["blameless"]))
+        paced = Outcome(batches=1, lag_us=following["lag"], figures=count_lags(following["blameless"]))
         return intake.outcome.then(self._account(answers)).then(paced), answers
 
     def _hand_on(self, readers: Sequence[Reader], accepted: pa.RecordBatch) -> None:

@@ -63,8 +63,8 @@ class WindowAggregate(Operator):
         """Close the windows that end until ``watermark``."""
         if watermark <= self._closed:
             return empty(self.schema)
-        rows = [self._closing(batch, watermark) for batch in self._live_rows()]
-        answers = self._finished(join(rows, self._partial_schema))
+        rows = [self._close(batch, watermark) for batch in self._live_rows()]
+        answers = self._finish(join(rows, self._partial_schema))
         self._closed = watermark
         self._runs = {number: run for number, run in self._runs.items() if run.ends_us > watermark}
         self._fresh = [batch for batch in self._fresh if self._ends(batch) > watermark]
@@ -113,13 +113,13 @@ class WindowAggregate(Operator):
             self._add_run([self._runs.pop(number).rows for number in small])
 
     def _add_run(self, batches: Sequence[pa.RecordBatch]) -> None:
-        rows = self._merged(join(batches, self._partial_schema))
+        rows = self._merge(join(batches, self._partial_schema))
         rows = rows.filter(pc.greater(rows.column(SLICE), self._closed - self._window.size_us))
         if rows.num_rows:
             self._runs[self._next_run] = _Run(rows, self._ends(rows))
             self._next_run += 1
 
-    def _merged(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+    def _merge(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """One row for each slice and group."""
         groups = group_rows([rows.column(place) for place in range(1 + len(self._keys))], rows.num_rows)
         first = pa.array(groups.first)
@@ -127,7 +127,7 @@ class WindowAggregate(Operator):
         cells = [cell.merge(rows.column(cell.name), groups) for cell in self._cells]
         return pa.RecordBatch.from_arrays([*heads, *cells], schema=self._partial_schema)
 
-    def _closing(self, batch: pa.RecordBatch, watermark: Micros) -> pa.RecordBatch:
+    def _close(self, batch: pa.RecordBatch, watermark: Micros) -> pa.RecordBatch:
         """The rows of the windows that end in (closed, watermark], the slice replaced by the window's start."""
         slices = batch.column(SLICE).to_numpy()
         newest = slices // self._window.slide_us * self._window.slide_us
@@ -142,10 +142,10 @@ class WindowAggregate(Operator):
                 chosen.append(batch.take(pa.array(rows)).set_column(0, SLICE, pa.array(starts[rows])))
         return join(chosen, self._partial_schema)
 
-    def _finished(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+    def _finish(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         if rows.num_rows == 0:
             return empty(self.schema)
-        merged = self._merged(rows)
+        merged = self._merge(rows)
         order = pc.sort_indices(merged, [(name, "ascending") for name in merged.schema.names[: 1 + len(self._keys)]])
         merged = merged.take(order)
         starts = merged.column(SLICE)

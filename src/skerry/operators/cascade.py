@@ -64,14 +64,14 @@ class Cascade(Operator):
     def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
         """Let the readings in where they belong, and hand what follows upward."""
         number, entry = self._entries[stream]
-        return self._handed_up(number, self._levels[number].operator.transition(batch, entry))
+        return self._pass_up(number, self._levels[number].operator.transition(batch, entry))
 
     def advance(self, watermark: Micros) -> pa.RecordBatch:
         """Advance level by level, the lowest first."""
         given = []
         for number, level in enumerate(self._levels):
             reached = watermark if watermark == END_OF_TIME else Micros(watermark - level.delay_us)
-            given += [self._handed_up(number, piece) for piece in level.operator.pieces(reached)]
+            given += [self._pass_up(number, piece) for piece in level.operator.pieces(reached)]
         return join([batch for batch in given if batch.num_rows], self.schema)
 
     def changes(self) -> PageChanges:
@@ -107,7 +107,7 @@ class Cascade(Operator):
             found.update(level.operator.figures())
         return found
 
-    def _handed_up(self, number: int, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def _pass_up(self, number: int, batch: pa.RecordBatch) -> pa.RecordBatch:
         edge = self._levels[number].edge
         while edge and batch.num_rows:
             for operator in edge.between:

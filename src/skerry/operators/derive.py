@@ -41,24 +41,26 @@ class Derive(Operator):
         """Evaluate the batch."""
         marks = self._predicate.marks(batch) if self._predicate else None
         if self._plain:
-            return _marked(self._picked(batch), marks)
-        chosen = _marked(batch, marks)
+            return _keep_marked(self._pick(batch), marks)
+        chosen = _keep_marked(batch, marks)
         if chosen.num_rows == 0:
             return empty(self.schema)
         try:
-            return self._evaluated(chosen, failing=False)
+            return self._evaluate(chosen, failing=False)
         except _OF_A_ROW:
-            return self._forgiving(chosen)
+            return self._evaluate_forgiving(chosen)
 
-    def _forgiving(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def _evaluate_forgiving(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """NULL for what fails. TRY lets some errors pass: find the rows that raise them by halving."""
         try:
-            return self._evaluated(batch, failing=True)
+            return self._evaluate(batch, failing=True)
         except _OF_A_ROW:
             if batch.num_rows == 1:
                 return self._part_by_part(batch)
             middle = batch.num_rows // 2
-            return join([self._forgiving(half) for half in (batch.slice(0, middle), batch.slice(middle))], self.schema)
+            return join(
+                [self._evaluate_forgiving(half) for half in (batch.slice(0, middle), batch.slice(middle))], self.schema
+            )
 
     def _part_by_part(self, row: pa.RecordBatch) -> pa.RecordBatch:
         """Each expression by itself over one row."""
@@ -66,11 +68,11 @@ class Derive(Operator):
             return empty(self.schema)
         return pa.RecordBatch.from_arrays([_value(part, row) for _, part in self._columns], schema=self.schema)
 
-    def _picked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def _pick(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         arrays = [batch.column(expression.column) for _, expression in self._columns]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
-    def _evaluated(self, batch: pa.RecordBatch, *, failing: bool) -> pa.RecordBatch:
+    def _evaluate(self, batch: pa.RecordBatch, *, failing: bool) -> pa.RecordBatch:
         connection = open_duckdb()
         connection.register("batch", pa.Table.from_batches([batch]))
         try:
@@ -90,13 +92,13 @@ class Derive(Operator):
         return f"SELECT {columns} FROM batch{where}"
 
 
-def _marked(batch: pa.RecordBatch, marks: pa.Array | None) -> pa.RecordBatch:
+def _keep_marked(batch: pa.RecordBatch, marks: pa.Array | None) -> pa.RecordBatch:
     """The rows that are marked, without a copy where all are."""
     return batch if marks is None or marks.true_count == batch.num_rows else batch.filter(marks)
 
 
 def _value(expression: Expression, row: pa.RecordBatch) -> pa.Array:
     try:
-        return Derive([("value", expression)])._evaluated(row, failing=True).column(0)
+        return Derive([("value", expression)])._evaluate(row, failing=True).column(0)
     except _OF_A_ROW:
         return pa.nulls(1, expression.type)

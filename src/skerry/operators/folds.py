@@ -36,7 +36,7 @@ def finish(fold: Fold, table: Mapping[str, pa.Array]) -> pa.Array:
     return _FINISH[fold.function](fold, *(table[each.name] for each in accumulators(fold)))
 
 
-def _kept(fold: Fold, cells: pa.Array) -> pa.Array:
+def _keep(fold: Fold, cells: pa.Array) -> pa.Array:
     return cells
 
 
@@ -69,10 +69,10 @@ def _deviation(fold: Fold, totals: pa.Array, squares: pa.Array, counts: pa.Array
 
 _FINISH: Mapping[str, Callable[..., pa.Array]] = {
     "avg": _average,
-    "count": _kept,
+    "count": _keep,
     "count_distinct": _distinct,
-    "max": _kept,
-    "min": _kept,
+    "max": _keep,
+    "min": _keep,
     "stddev_pop": _deviation,
     "stddev_samp": _deviation,
     "sum": _sum,

@@ -77,11 +77,11 @@ class Chain(Operator):
 
     def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
         """Hand the batch down the chain."""
-        return self._handed_down(self._links[0].transition(batch, stream))
+        return self._pass_down(self._links[0].transition(batch, stream))
 
     def advance(self, watermark: Micros) -> pa.RecordBatch:
         """Advance the first, and hand what it gives down the chain."""
-        return join(list(map(self._handed_down, self._links[0].pieces(watermark))), self.schema)
+        return join(list(map(self._pass_down, self._links[0].pieces(watermark))), self.schema)
 
     def changes(self) -> PageChanges:
         """Those of the first."""
@@ -107,7 +107,7 @@ class Chain(Operator):
         """The first is told."""
         self._links[0].take_in(share)
 
-    def _handed_down(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def _pass_down(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         for link in self._links[1:]:
             batch = link.transition(batch)
         return batch

@@ -58,10 +58,10 @@ class PartialAggregate(Operator):
         keys = [batch.column(key.name) for key in self._keys]
         groups = group_rows([slices, *keys], batch.num_rows)
         first = pa.array(groups.first)
-        cells = [self._folded(cell, batch, groups) for cell in self._cells]
+        cells = [self._fold(cell, batch, groups) for cell in self._cells]
         starts = pa.array(slices.take(first).to_numpy() * self._window.slice_us)
         heads = [starts, *(canonical(key.take(first)) for key in keys)]
         return pa.RecordBatch.from_arrays([*heads, *cells], schema=self.schema)
 
-    def _folded(self, cell: Cell, batch: pa.RecordBatch, groups: Groups) -> pa.Array:
+    def _fold(self, cell: Cell, batch: pa.RecordBatch, groups: Groups) -> pa.Array:
         return cell.fold(None if cell.argument is None else batch.column(cell.argument), groups)

@@ -26,10 +26,10 @@ class SelectAny(Operator):
         """Drop the others."""
         if batch.num_rows > _SAMPLE:
             some = np.linspace(0, batch.num_rows - 1, _SAMPLE).astype(np.int64)
-            if 2 * self._wanted(batch.take(pa.array(some))).size > _SAMPLE:
+            if 2 * self._find_wanted(batch.take(pa.array(some))).size > _SAMPLE:
                 return batch
-        return batch.take(pa.array(self._wanted(batch)))
+        return batch.take(pa.array(self._find_wanted(batch)))
 
-    def _wanted(self, batch: pa.RecordBatch) -> Int32s:
+    def _find_wanted(self, batch: pa.RecordBatch) -> Int32s:
         rows, _ = self._index.match(batch)
         return np.unique(rows)

@@ -16,7 +16,7 @@ from skerry.catalog import Source
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.pipeline.gate import Gate
 from skerry.pipeline.outcome import Outcome, Tally
-from skerry.pipeline.pipeline import Pipeline, Reader, dead_letters
+from skerry.pipeline.pipeline import Pipeline, Reader, dead_letter_output
 from skerry.sources.source import Split
 from skerry.subscriptions.registry import Registry
 from skerry.subscriptions.versions import registry_at
@@ -67,7 +67,7 @@ class Intake:
         accepted, late = gate.admit(readings)
         tally = Tally(accepted.num_rows, late.num_rows, rejects.num_rows)
         self.outcome = self.outcome.then(Outcome({source.name: tally}))
-        self.keep(dead_letters(source.name), rejects)
+        self.keep(dead_letter_output(source.name), rejects)
         for output in self._pipeline.late_outputs(source.name):
             self.keep(output, late.select(source.schema.names))
         self._hand_on(self._pipeline.readers(source.name), accepted)

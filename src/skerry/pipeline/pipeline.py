@@ -21,13 +21,13 @@ from skerry.subscriptions.registry import SUBSCRIPTIONS, Registry
 from skerry.subscriptions.selections import Selections
 from skerry.subscriptions.versions import Registrar, RegistryFolder
 
-__all__ = ["Pipeline", "Reader", "dead_letters"]
+__all__ = ["Pipeline", "Reader", "dead_letter_output"]
 
 _DEAD_LETTERS = "dead_letters"
 _RESERVED = {_DEAD_LETTERS: "rejected readings", SUBSCRIPTIONS: "answers of subscriptions"}
 
 
-def dead_letters(source: str) -> str:
+def dead_letter_output(source: str) -> str:
     """The output that receives a source's rejected readings."""
     return f"{_DEAD_LETTERS}/{source}"
 
@@ -167,7 +167,7 @@ class Pipeline:
         found = {output: schema for view in self.views for output, schema in view.outputs.items()}
         for source in self.sources:
             found |= dict.fromkeys(self.late_outputs(source.name), source.schema)
-            found[dead_letters(source.name)] = REJECTS
+            found[dead_letter_output(source.name)] = REJECTS
         found |= self.registry.outputs if self.registry else {}
         return found | {view.shedding.loss_to: LOSSES for view in self.views if view.shedding and view.shedding.loss_to}
 

@@ -37,16 +37,16 @@ def hot_keys(rows: pa.RecordBatch, keys: Sequence[str]) -> dict[str, int]:
 class Load:
     """What a view's buckets and hot keys have taken, in words.
 
-    >>> Load({"0": 90, "1": 10}, {"p7": 80}).told()
+    >>> Load({"0": 90, "1": 10}, {"p7": 80}).describe()
     'skewed, the fullest of 2 buckets took 90 % of 100 rows; key p7 has about 80 %'
-    >>> Load({"0": 49, "1": 51}, {}).told() is None
+    >>> Load({"0": 49, "1": 51}, {}).describe() is None
     True
     """
 
     def __init__(self, buckets: Mapping[str, int], keys: Mapping[str, int]) -> None:
         self._buckets, self._keys = buckets, keys
 
-    def told(self) -> str | None:
+    def describe(self) -> str | None:
         """What is skewed, if anything is."""
         total = sum(self._buckets.values())
         if not total:

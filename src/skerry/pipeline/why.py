@@ -18,15 +18,15 @@ from skerry.plan.node import Node
 from skerry.plan.program import MICROSECONDS
 from skerry.plan.view import ViewPlan
 
-__all__ = ["proof"]
+__all__ = ["explain_why"]
 
 Rows = Callable[[Sequence[ViewPlan]], Mapping[str, pa.RecordBatch]]
 """What gives all answers of some views, by name."""
 
 
-def proof(view: ViewPlan, question: str, at: Micros | None, rows: Rows) -> str:
+def explain_why(view: ViewPlan, question: str, at: Micros | None, rows: Rows) -> str:
     """The proof of a tuple as of a moment, or as of the last reading; or why it does not hold then."""
-    node = _deduced(view.root)
+    node = _find_deduce(view.root)
     if node is None:
         raise InputError(f"view {view.name!r} is not made of rules")
     relations = {f"facts {place}": relation for place, relation in enumerate(node.relations)}
@@ -47,7 +47,7 @@ def proof(view: ViewPlan, question: str, at: Micros | None, rows: Rows) -> str:
         return Why(node.program, engine.rows, builtins, MICROSECONDS).explained(asked)
 
 
-def _deduced(node: Node) -> Deduce | None:
+def _find_deduce(node: Node) -> Deduce | None:
     """The rules that a view stands on, if there is nothing but them below its projections."""
     while not isinstance(node, Deduce) and len(node.inputs) == 1:
         (node,) = node.inputs

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from skerry.model.time import MICROS, Micros
 
-__all__ = ["A_STEP", "Pace", "lagging", "next_pace", "noted"]
+__all__ = ["A_STEP", "Pace", "count_lags", "next_pace", "note_load"]
 
 _LEAST = 0.01
 _GROWTH = 1.25
@@ -51,7 +51,7 @@ class Pace(NamedTuple):
     loads: float = 0.0
     products: float = 0.0
     blameless: bool = False
-    """Whether readings wait longer than they should, and the view is not, or not alone, why."""
+    """Whether readings wait too long for a reason other than this view, or not for it alone."""
     load: float = 0.0
     """That of the last step, 0 as long as there was none."""
     least: float = _UNKNOWN
@@ -62,7 +62,7 @@ class Pace(NamedTuple):
     """In how many seconds the last step's readings came."""
 
 
-def noted(pace: Pace, load: float, span: float = 1.0, longest: float = 1.0) -> Pace:
+def note_load(pace: Pace, load: float, span: float = 1.0, longest: float = 1.0) -> Pace:
     """What is known after a step at this pace had a load; the longer its span, the more that tells.
 
     ``longest`` is what a span may be: many short steps, of which one was lucky, do not make the least load forgotten.
@@ -87,9 +87,9 @@ def next_pace(pace: Pace, lag_us: Micros, most_us: Micros) -> Pace:
     shrinks in proportion, at once as far as the load calls for, but not below what helps; below, it grows again by and
     by until nothing is refused, or as far as readings will not pile up again.
 
-    >>> next_pace(noted(Pace(1.0), load=5.0), lag_us=Micros(3_000_000), most_us=Micros(4_000_000)).share
+    >>> next_pace(note_load(Pace(1.0), load=5.0), lag_us=Micros(3_000_000), most_us=Micros(4_000_000)).share
     0.1
-    >>> next_pace(noted(Pace(0.5), load=0.2), lag_us=Micros(1_000_000), most_us=Micros(4_000_000)).share
+    >>> next_pace(note_load(Pace(0.5), load=0.2), lag_us=Micros(1_000_000), most_us=Micros(4_000_000)).share
     0.625
     """
     reading, joining = _parts(pace) if _is_known(pace, most_us) else (0.0, 0.0)
@@ -108,10 +108,10 @@ def next_pace(pace: Pace, lag_us: Micros, most_us: Micros) -> Pace:
     return pace._replace(share=max(_LEAST, enough), blameless=reading >= 1.0 or enough >= 1.0)
 
 
-def lagging(blameless: Iterable[str]) -> dict[str, dict[str, int]]:
+def count_lags(blameless: Iterable[str]) -> dict[str, dict[str, int]]:
     """What is counted, by view, when a step began late and the views were not, or not alone, why.
 
-    >>> lagging(["traffic"])
+    >>> count_lags(["traffic"])
     {'traffic': {'lagged_elsewhere': 1}}
     """
     return {view: {"lagged_elsewhere": 1} for view in blameless}

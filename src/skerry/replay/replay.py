@@ -15,18 +15,19 @@ from heapq import heapify, heappop, heapreplace
 from typing import Any
 
 from skerry.model.time import END_OF_TIME, MICROS, START_OF_TIME, Micros
-from skerry.replay.pace import A_STEP, Pace, next_pace, noted
-from skerry.replay.step_size import FEW, Stride, next_stride
+from skerry.replay.pace import A_STEP, Pace, next_pace, note_load
+from skerry.replay.step_size import FEW, StepSize, next_step_size
 from skerry.sources.source import Connector, Lane, Split
 
 __all__ = ["Position", "Replay"]
 
 Position = dict[str, Any]
 """``{"step": n, "done": bool, "until": {source: moment}, "lanes": {source: lanes}, "lag": micros, "span": micros,
-"shares": {view: share}, "blameless": [view], "paces": {view: pace}, "stride": stride, "version": n}``, the lanes of a
-source as ``{"passed": k, "open": {lane index: [unit, cut]}}``. The lag is how long readings had waited when the step
-began, the span in how much time those of the step came; the shares say how much of it is taken in, the paces how that
-was settled (``sources.pace``), and the stride how long the step could be. The version is that of the registry."""
+"shares": {view: share}, "blameless": [view], "paces": {view: pace}, "step_size": step size, "version": n}``, and the
+lanes of a source as ``{"passed": k, "open": {lane index: [unit, cut]}}``. The lag is how long readings had waited when
+the step began. The span is the time in which the readings of the step arrived. The shares say how much of it views
+take in, the paces how that was decided (``replay.pace``), and the step size how many readings it could have. The
+version is that of the registry."""
 
 
 class _Cursor:
@@ -58,7 +59,7 @@ class Replay:
     """Plan steps of about ``step_rows`` readings over a set of connectors.
 
     ``most_lags`` names the views that would rather miss readings than lag by more; where there are any, steps over live
-    sources are shorter if they would take too long (``sources.stride``). ``next_version`` gives the version
+    sources are shorter if they would take too long (``sources.step_size``). ``next_version`` gives the version
     of the registry that a step sees, from that of the step before; the first is that of 0. ``clock`` tells the time in
     seconds: a step takes from when it is planned until the next one is asked for.
     """
@@ -84,17 +85,21 @@ class Replay:
         """The position before the first reading."""
         lanes = {name: {"passed": 0, "open": {}} for name in self._lanes}
         start = {"step": 0, "done": False, "until": {}, "lanes": lanes, "lag": 0, "span": 0, "version": 0}
-        return {**start, **_told(dict.fromkeys(self._most_lags, Pace())), "stride": list(self._first_stride())}
+        return {
+            **start,
+            **_pack_paces(dict.fromkeys(self._most_lags, Pace())),
+            "step_size": list(self._first_step_size()),
+        }
 
     def next(self, position: Position) -> Position:
         """The position one step on, or the same one if there is nothing new."""
         self._look_back(position["step"])
-        stride = self._stride(position)
-        paces = self._paces(position, stride.overhead)
+        step_size = self._step_size(position)
+        paces = self._paces(position, step_size.overhead)
         cursors = {name: self._cursors(name, position["lanes"][name]) for name in self._lanes}
         everyone = [cursor for lanes in cursors.values() for cursor in lanes]
         self._resume(everyone)
-        (moment, rows), come = self._horizon(everyone, min(stride.rows, self._step_rows)), self._come()
+        (moment, rows), come = self._horizon(everyone, min(step_size.rows, self._step_rows)), self._find_clock()
         alone = len([cursor for cursor in everyone if not cursor.spent]) == 1
         until = {name: min(moment, come) if self._connectors[name].live else moment for name in cursors}
         for name, found in cursors.items():
@@ -112,10 +117,10 @@ class Replay:
             "until": until,
             "lanes": lanes,
             "lag": lag,
-            **_told({view: next_pace(paces[view], lag, most_us) for view, most_us in self._most_lags.items()}),
-            "stride": list(stride),
+            **_pack_paces({view: next_pace(paces[view], lag, most_us) for view, most_us in self._most_lags.items()}),
+            "step_size": list(step_size),
             "version": self._next_version(position["version"]),
-            "span": self._waited(position["until"], until),
+            "span": self._measure_wait(position["until"], until),
         }
 
     def splits(self, start: Position, end: Position) -> list[Split]:
@@ -140,7 +145,7 @@ class Replay:
             cursor.lane.resume_at(cursor.unit)
         self._resumed = True
 
-    def _come(self) -> Micros:
+    def _find_clock(self) -> Micros:
         """How far all live lanes have come: none may run ahead of another."""
         live = [lane for name, lanes in self._lanes.items() if self._connectors[name].live for lane in lanes]
         ends = [lane.last(lane.count() - 1) if lane.count() else START_OF_TIME for lane in live]
@@ -163,33 +168,33 @@ class Replay:
             return paces
         seconds = span / MICROS["SECOND"]
         load = max(0.0, self._took[2] - overhead) / seconds + overhead / max(seconds, self._goal(), 2 * overhead)
-        return {view: noted(pace, load, seconds, self._goal()) for view, pace in paces.items()}
+        return {view: note_load(pace, load, seconds, self._goal()) for view, pace in paces.items()}
 
-    def _first_stride(self) -> Stride:
+    def _first_step_size(self) -> StepSize:
         """A first step that may not take long is a short one: how long is not known."""
-        return Stride(min(FEW, self._step_rows) if self._hurries() else self._step_rows)
+        return StepSize(min(FEW, self._step_rows) if self._hurries() else self._step_rows)
 
     def _hurries(self) -> bool:
         return bool(self._most_lags) and self._any_live()
 
-    def _stride(self, position: Position) -> Stride:
+    def _step_size(self, position: Position) -> StepSize:
         """How long the next step may be."""
-        stride = Stride(*position.get("stride", self._first_stride()))
+        step_size = StepSize(*position.get("step_size", self._first_step_size()))
         if self._took is None or self._took[0] != position["step"] or not self._hurries():
-            return stride
+            return step_size
         _, rows, took = self._took
-        return next_stride(stride, rows, took, self._goal())
+        return next_step_size(step_size, rows, took, self._goal())
 
     def _goal(self) -> float:
         """How many seconds a step is to take."""
         return A_STEP * min(self._most_lags.values(), default=END_OF_TIME) / MICROS["SECOND"]
 
     def _lag(self, until: Mapping[str, Micros], come: Micros) -> Micros:
-        """How long readings of live sources have been there that the steps before have not read."""
-        return self._waited(until, dict.fromkeys(until, come))
+        """How long unread readings of live sources have been waiting."""
+        return self._measure_wait(until, dict.fromkeys(until, come))
 
-    def _waited(self, since: Mapping[str, Micros], until: Mapping[str, Micros]) -> Micros:
-        """In how much time the readings of live sources came that lie between two moments of each, if it had begun."""
+    def _measure_wait(self, since: Mapping[str, Micros], until: Mapping[str, Micros]) -> Micros:
+        """The longest time that readings between two moments took to arrive, over all live sources that have begun."""
         begun = [name for name, moment in since.items() if moment > START_OF_TIME]
         live = [name for name in begun if self._connectors[name].live]
         spans = [(until[name] - since[name]) / min(lane.speed for lane in self._lanes[name]) for name in live]
@@ -235,7 +240,7 @@ class Replay:
         return (END_OF_TIME if not self._any_live() else moment), rows
 
 
-def _told(paces: Mapping[str, Pace]) -> Position:
+def _pack_paces(paces: Mapping[str, Pace]) -> Position:
     """Paces as a position has them: shares for those who work on the step, the rest for who plans the next."""
     shares = {view: pace.share for view, pace in paces.items()}
     blameless = [view for view, pace in paces.items() if pace.blameless]

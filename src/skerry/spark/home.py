@@ -24,11 +24,11 @@ def use_compiled_home() -> None:
     installed = Path(pyspark.__file__).parent
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     home = caches / "skerry" / f"spark-{hashlib.sha256(str(installed).encode()).hexdigest()[:16]}"
-    if (installed / "jars").is_dir() and _made(home, installed):
+    if (installed / "jars").is_dir() and _make_home(home, installed):
         os.environ["SPARK_HOME"] = str(home)
 
 
-def _made(home: Path, installed: Path) -> bool:
+def _make_home(home: Path, installed: Path) -> bool:
     """Make the home where it is not there yet; False if the place cannot be written."""
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)

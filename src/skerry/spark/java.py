@@ -55,7 +55,7 @@ def major_version(told: str) -> int | None:
 
 def _fit(path: Path, mend: str) -> Java:
     """Look at one executable; ``mend`` is what to do if it does not serve."""
-    major = major_version(_told_by(path))
+    major = major_version(_ask_version(path))
     if major is None:
         raise SetupError(f"Spark needs Java {OLDEST_JAVA} or later, and {path} does not run:", mend)
     if major < OLDEST_JAVA:
@@ -63,7 +63,7 @@ def _fit(path: Path, mend: str) -> Java:
     return Java(path, major)
 
 
-def _told_by(path: Path) -> str:
+def _ask_version(path: Path) -> str:
     """Run ``java -version``; one that cannot be run tells nothing."""
     try:
         run = subprocess.run([path, "-version"], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)

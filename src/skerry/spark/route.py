@@ -21,7 +21,7 @@ from skerry.pipeline.intake import Intake
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline, Reader
 from skerry.pipeline.skew import hot_keys
-from skerry.replay.pace import lagging
+from skerry.replay.pace import count_lags
 from skerry.sinks.sink import Stager
 from skerry.spark.envelope import DIRECT, SHARE, STAGED_BYTES, TALLY, Envelope
 from skerry.spark.progress import batch_of_task, newest_before_task
@@ -78,7 +78,7 @@ class Router:
 
     def pace(self, lag_us: int, shares: Mapping[str, float], blameless: Sequence[str] = ()) -> None:
         """Note how far the step began behind, the share of it that some views may take in, and who is not to blame."""
-        self._outcome = self._outcome.then(Outcome(lag_us=lag_us, figures=lagging(blameless)))
+        self._outcome = self._outcome.then(Outcome(lag_us=lag_us, figures=count_lags(blameless)))
         self._shares = dict(shares)
 
     def envelopes(self, *, done: bool) -> Iterator[Envelope]:
@@ -127,7 +127,7 @@ class Router:
         routed = self._routed.get((number, feed.name), [])
         rows = join(routed, routed[0].schema) if routed else None
         live = live_buckets(view, self._bucket_count)
-        parts = _spread(feed, rows, live) if rows else {}
+        parts = _spread_rows(feed, rows, live) if rows else {}
         if rows and not feed.partial:
             loads = {str(bucket): part.num_rows for bucket, part in parts.items()}
             hot = hot_keys(rows, feed.keys)
@@ -137,7 +137,7 @@ class Router:
             yield Envelope(number, bucket, self._task, feed.name, newest, blob=blob)
 
 
-def _spread(feed: Feed, rows: pa.RecordBatch, live: range) -> dict[int, pa.RecordBatch]:
+def _spread_rows(feed: Feed, rows: pa.RecordBatch, live: range) -> dict[int, pa.RecordBatch]:
     """Rows by the bucket of their keys."""
     if len(live) == 1:
         return {0: rows}

@@ -58,7 +58,7 @@ def session(master: str, extra: Mapping[str, str] | None = None) -> SparkSession
     if master.startswith("local"):
         use_compiled_home()
     builder = SparkSession.builder.appName("skerry").master(master)
-    for name, value in {**_SETTINGS, **_sized(master), **(extra or {})}.items():
+    for name, value in {**_SETTINGS, **_size_for_master(master), **(extra or {})}.items():
         builder = builder.config(name, value)
     # While the JVM starts there is a core to spare for the kernels.
     with warming(["folds"]), _own_log():
@@ -75,7 +75,7 @@ def _end(started: SparkSession) -> None:
         gateway.shutdown()
 
 
-def _sized(master: str) -> dict[str, str]:
+def _size_for_master(master: str) -> dict[str, str]:
     """What only a local master is told: as many shuffle partitions as it has cores, and how to keep logs."""
     cores = os.cpu_count() or 1
     inside = master.partition("[")[2].rstrip("]").split(",")

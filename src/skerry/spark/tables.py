@@ -40,7 +40,7 @@ class TableStore:
         """Settle what a batch will see, unless that is settled already."""
         if batch in self._chosen:
             return
-        self._chosen[batch] = {name: self._kept(name, version) for name, version in self._tables.versions().items()}
+        self._chosen[batch] = {name: self._keep(name, version) for name, version in self._tables.versions().items()}
         self._chosen = {number: files for number, files in self._chosen.items() if number > batch - _KEPT}
         write_atomically(self._chosen_file, json.dumps(self._chosen).encode())
         self._forget()
@@ -49,7 +49,7 @@ class TableStore:
         """What tasks need to know: the files by batch and table."""
         return json.dumps(self._chosen)
 
-    def _kept(self, name: str, version: str) -> str:
+    def _keep(self, name: str, version: str) -> str:
         path = self._folder / f"{name}-{version}.arrow"
         if not path.exists():
             rows = self._tables.rows(name)

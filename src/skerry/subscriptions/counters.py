@@ -123,7 +123,7 @@ class Counters:
         try:
             catalog = Catalog(catalogue, _PATIENCE_SECONDS)
             with closing(catalog), catalog.all_or_nothing():
-                since = catalog.counters.counted(self._run)
+                since = catalog.counters.last_batch(self._run)
                 new = [unpack(path.read_bytes()) for number, path in paths.items() if number > since]
                 if new:
                     catalog.counters.add(self._run, max(paths), add_counts(new).to_pylist())

@@ -63,9 +63,9 @@ def snapshot_mid_stream_changes_nothing(make: Make, steps: Sequence[Step]) -> No
     found: Rows = Counter()
     for batch, watermark in [*steps, *_end(steps)]:
         found += rows_of(operator.transition(batch))
-        operator = _restored(make, operator.snapshot())
+        operator = _restore(make, operator.snapshot())
         found += rows_of(operator.advance(watermark))
-        operator = _restored(make, operator.snapshot())
+        operator = _restore(make, operator.snapshot())
     _compare("saved and restored after each step", answers(make(), steps), found)
 
 
@@ -80,7 +80,7 @@ def incremental_changes_equal_snapshot(make: Make, steps: Sequence[Step]) -> Non
         told = f"after step {place} the changes add up to pages {sorted(saved)}, the snapshot has {sorted(whole)}"
         assert saved.keys() == whole.keys(), told
         rest = steps[place + 1 :]
-        expected, found = (answers(_restored(make, pages), rest) for pages in (whole, saved))
+        expected, found = (answers(_restore(make, pages), rest) for pages in (whole, saved))
         _compare(f"restored from the changes until step {place}, not from a snapshot", expected, found)
 
 
@@ -101,7 +101,7 @@ def order_within_watermark_does_not_matter(make: Make, steps: Sequence[Step], *,
     """Rows may come in any order in which none is behind the watermark."""
     if not steps:
         return
-    shuffled = _shuffled(steps, time, random.Random(seed))
+    shuffled = _shuffle(steps, time, random.Random(seed))
     _compare(f"in another order (seed {seed})", answers(make(), steps), answers(make(), shuffled))
 
 
@@ -128,7 +128,7 @@ def answers(operator: Operator, steps: Iterable[Step]) -> Rows:
 
 def rows_of(batch: pa.RecordBatch) -> Rows:
     """A batch as a multiset of rows, each value spelled out."""
-    columns = [_spelled(column) for column in batch.columns]
+    columns = [_spell(column) for column in batch.columns]
     return Counter(zip(*columns, strict=True)) if columns else Counter({(): batch.num_rows})
 
 
@@ -144,13 +144,13 @@ def _take(operator: Operator, step: Step) -> Rows:
     return rows_of(operator.transition(batch)) + rows_of(operator.advance(watermark))
 
 
-def _restored(make: Make, pages: StatePages) -> Operator:
+def _restore(make: Make, pages: StatePages) -> Operator:
     operator = make()
     operator.restore(dict(pages))
     return operator
 
 
-def _spelled(column: "pa.Array[Any]") -> list[str]:
+def _spell(column: "pa.Array[Any]") -> list[str]:
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.int64())
     return [repr(value) for value in column.to_pylist()]
@@ -165,7 +165,7 @@ def _halves(batch: pa.RecordBatch, watermark: Micros) -> list[Step]:
     return [(batch.slice(0, middle), START_OF_TIME), (batch.slice(middle), watermark)]
 
 
-def _shuffled(steps: Sequence[Step], time: str, dice: random.Random) -> list[Step]:
+def _shuffle(steps: Sequence[Step], time: str, dice: random.Random) -> list[Step]:
     """Every row in a step of its own choice, as long as the watermark before it allows."""
     rows: list[list[pa.RecordBatch]] = [[] for _ in steps]
     for batch, _ in steps:

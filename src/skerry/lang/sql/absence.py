@@ -17,13 +17,13 @@ from skerry.plan.node import Node
 from skerry.plan.project import Project
 from skerry.plan.side import Side
 
-__all__ = ["absence_node", "told_apart"]
+__all__ = ["absence_node", "split_absence"]
 
 _TIME = "#time"
 _FORM = "NOT EXISTS (SELECT 1 FROM SLIDING(stream, time, INTERVAL '1' MINUTE) AS b WHERE b.key = a.key)"
 
 
-def told_apart(predicate: exp.Expr | None) -> tuple[exp.Expr | None, exp.Expr | None]:
+def split_absence(predicate: exp.Expr | None) -> tuple[exp.Expr | None, exp.Expr | None]:
     """What a condition asks of a row by itself, and what is not to exist beside it."""
     parts = list(conjuncts(predicate))
     absent = [part for part in parts if _is_absence(part)]

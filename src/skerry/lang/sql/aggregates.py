@@ -63,10 +63,10 @@ class AggregateBinder:
 
     def over_groups(self, tree: exp.Expr, schema: pa.Schema) -> Expression:
         """Bind an expression over keys, folds and the window."""
-        replaced = tree.copy().transform(self._replaced)
+        replaced = tree.copy().transform(self._replace_parts)
         return scalar(replaced, _GroupScope(self._scope, schema))
 
-    def _replaced(self, node: exp.Expr) -> exp.Expr:
+    def _replace_parts(self, node: exp.Expr) -> exp.Expr:
         name = self._name_of(node)
         if name is None:
             return node
@@ -77,16 +77,16 @@ class AggregateBinder:
 
     def _name_of(self, node: exp.Expr) -> str | None:
         """The column below which a node was computed, if it was."""
-        key = self._resolved(node)
+        key = self._resolve(node)
         if isinstance(node, exp.Filter | exp.AggFunc):
-            return next((name for name, (_, _, tree) in self._calls.items() if self._resolved(tree) == key), None)
-        return next((name for name, tree in self._keys.items() if self._resolved(tree) == key), None)
+            return next((name for name, (_, _, tree) in self._calls.items() if self._resolve(tree) == key), None)
+        return next((name for name, tree in self._keys.items() if self._resolve(tree) == key), None)
 
-    def _resolved(self, node: exp.Expr) -> str:
+    def _resolve(self, node: exp.Expr) -> str:
         """A text that two spellings of one expression share."""
-        return str(node.unnest().copy().transform(self._spelled).sql("risingwave"))
+        return str(node.unnest().copy().transform(self._spell).sql("risingwave"))
 
-    def _spelled(self, node: exp.Expr) -> exp.Expr:
+    def _spell(self, node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
             return node
         self._scope.check_table(node)
@@ -101,7 +101,7 @@ class AggregateBinder:
         for part in group.expressions if group else []:
             if isinstance(part, exp.Cube | exp.Rollup | exp.GroupingSets):
                 raise SqlError("GROUP BY takes a list of expressions", location_of(part))
-            tree = self._meant(part)
+            tree = self._resolve_group_part(part)
             if isinstance(tree, exp.Column) and identifier(tree) in (WINDOW_START, WINDOW_END):
                 continue
             if tree.find(exp.AggFunc):
@@ -120,7 +120,7 @@ class AggregateBinder:
             if type_ not in _COMPARABLE and not pa.types.is_date32(type_) and not pa.types.is_decimal128(type_):
                 raise SqlError(f"GROUP BY cannot compare {sql_name(type_)}; cast it", location_of(tree))
 
-    def _meant(self, part: exp.Expr) -> exp.Expr:
+    def _resolve_group_part(self, part: exp.Expr) -> exp.Expr:
         """What a part of GROUP BY stands for: a place in the SELECT list, one of its aliases, or itself."""
         if isinstance(part, exp.Literal) and not part.is_string:
             place = int(part.name) if part.name.isdigit() else 0
@@ -147,7 +147,7 @@ class AggregateBinder:
             if argument is not None:
                 name = f"_argument{len(self._arguments)}"
                 same = [
-                    known for known, tree in self._arguments.items() if self._resolved(tree) == self._resolved(argument)
+                    known for known, tree in self._arguments.items() if self._resolve(tree) == self._resolve(argument)
                 ]
                 name = same[0] if same else name
                 self._arguments[name] = argument

@@ -51,7 +51,7 @@ class JoinScope(Scope):
             return next(p for p, read in enumerate(self._reads) if read.name.lower() == column.table.lower())
         places = [place for place, read in enumerate(self._reads) if read.scope.has(_bare(column))]
         if not places:
-            raise UnknownColumn(column.name, self.name, self._spelled(), location_of(column))
+            raise UnknownColumn(column.name, self.name, self._list_columns(), location_of(column))
         if len(places) > 1 and column.name.lower() not in self._merged:
             spelled = " or ".join(f"{self._reads[place].name}.{column.name}" for place in places)
             raise SqlError(f"column {column.name!r} is ambiguous; write {spelled}", location_of(column))
@@ -72,7 +72,7 @@ class JoinScope(Scope):
         self.used |= {inner for _, inner in found}
         return found
 
-    def _spelled(self) -> list[str]:
+    def _list_columns(self) -> list[str]:
         return [f"{read.name}.{name}" for read in self._reads for name in read.source.schema.names]
 
 

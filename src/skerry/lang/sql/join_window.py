@@ -14,10 +14,10 @@ from skerry.lang.sql.reading import location_of
 from skerry.lang.sql.streams import From
 from skerry.model.window import WINDOW_END, WINDOW_START
 
-__all__ = ["check_ends", "staying", "windowed", "within_window"]
+__all__ = ["check_ends", "find_window", "keep_for_window", "keep_within_window"]
 
 
-def windowed(reads: Sequence[From], tree: exp.Expr) -> From:
+def find_window(reads: Sequence[From], tree: exp.Expr) -> From:
     """The relation whose window it is, the first of several; all windows must be the same."""
     found = [read for read in reads if read.window]
     if not found:
@@ -30,7 +30,7 @@ def windowed(reads: Sequence[From], tree: exp.Expr) -> From:
 
 def check_ends(reads: Sequence[From], tree: exp.Expr) -> None:
     """Refuse the ends of a window behind the name of a relation that has none."""
-    first = windowed(reads, tree)
+    first = find_window(reads, tree)
     names = {read.name.lower() for read in reads if read.window}
     for column in tree.find_all(exp.Column):
         if column.name.lower() in (WINDOW_START, WINDOW_END) and column.table and column.table.lower() not in names:
@@ -38,7 +38,7 @@ def check_ends(reads: Sequence[From], tree: exp.Expr) -> None:
             raise SqlError(told, location_of(column))
 
 
-def staying(read: From, tree: exp.Expr) -> From:
+def keep_for_window(read: From, tree: exp.Expr) -> From:
     """A stream that is joined, its readings staying as long as a window may last."""
     if read.window is None:
         return read
@@ -48,9 +48,9 @@ def staying(read: From, tree: exp.Expr) -> From:
     return replace(read, span_us=read.window.size_us)
 
 
-def within_window(streams: Sequence[From], tree: exp.Expr) -> Iterator[exp.Expr]:
+def keep_within_window(streams: Sequence[From], tree: exp.Expr) -> Iterator[exp.Expr]:
     """What keeps the combinations of joined streams inside a window."""
-    first = windowed(streams, tree)
+    first = find_window(streams, tree)
     for read in streams:
         if read is first:
             continue

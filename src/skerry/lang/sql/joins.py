@@ -14,7 +14,7 @@ from sqlglot import exp
 from skerry.errors import SqlError
 from skerry.lang.sql.declare import identifier
 from skerry.lang.sql.join_scope import JoinScope
-from skerry.lang.sql.join_window import check_ends, staying, windowed, within_window
+from skerry.lang.sql.join_window import check_ends, find_window, keep_for_window, keep_within_window
 from skerry.lang.sql.readable import Streams
 from skerry.lang.sql.reading import location_of
 from skerry.lang.sql.scalar import Scope, condition, scalar
@@ -52,8 +52,8 @@ class _Term:
 class JoinBinder:
     """Bind FROM and WHERE of a SELECT over several relations. ``scope`` is what its columns may name.
 
-    ``grouped`` says that combinations are gathered by a window, that of ``windowed``. ``present`` is the first relation
-    where that is not what stands in FROM.
+    ``grouped`` says that combinations are gathered by a window, the one that ``find_window`` finds. ``present`` is the
+    first relation where that is not what stands in FROM.
     """
 
     def __init__(
@@ -76,20 +76,20 @@ class JoinBinder:
         self._rest: list[exp.Expr] = []
         self._equalities: list[tuple[_Term, _Term, exp.Expr]] = []
         for part in conditions:
-            self._sort_out(part)
+            self._classify(part)
         if grouped and self.joins_streams:
-            self._rest += within_window([self._reads[home] for home in self._streams], tree)
-        self._keys = self._found_keys() if len(self._streams) > 1 else []
+            self._rest += keep_within_window([self._reads[home] for home in self._streams], tree)
+        self._keys = self._find_keys() if len(self._streams) > 1 else []
 
     def node(self, technique: str, limit: int) -> Node:
         """The relations, and what is left to ask of their combinations; all columns named so far are in it."""
         residual = condition(reduce(exp.and_, self._rest), self.scope) if self._rest else None
         sides = [self._side(home) for home in self._streams] if len(self._streams) > 1 else []
-        node = self._beside(self._streams[0])
+        node = self._build_beside(self._streams[0])
         if sides:
             node = Join(tuple(node for node, _ in sides), tuple(side for _, side in sides), technique, limit)
         if residual:
-            node = Select(node, residual, _told(self._rest))
+            node = Select(node, residual, _write_conditions(self._rest))
         return node
 
     def partners(self) -> tuple[list[Expression], Node, Side]:
@@ -99,7 +99,9 @@ class JoinBinder:
             raise SqlError(f"NOT EXISTS asks for a reading of a stream: {told}", location_of(self._tree))
         others = [*self._own[self._streams[0]], *self._rest]
         if others:
-            told = f"NOT EXISTS compares two streams by what is equal; {_told(others[:1])} is something else"
+            told = (
+                f"NOT EXISTS compares two streams by what is equal; {_write_conditions(others[:1])} is something else"
+            )
             raise SqlError(told, location_of(others[0]) or location_of(self._tree))
         first, second = self._streams
         if self._reads[second].last_rows is not None:
@@ -109,7 +111,7 @@ class JoinBinder:
     @property
     def window(self) -> tuple[Window, str]:
         """The window that combinations are gathered by, and the time that it goes by."""
-        read = windowed(self._reads, self._tree)
+        read = find_window(self._reads, self._tree)
         assert read.window is not None
         return read.window, self.scope.find(exp.column(str(read.time), read.name, quoted=True))
 
@@ -139,7 +141,7 @@ class JoinBinder:
         check_ends(self._reads, self._tree)
         self._merged |= {WINDOW_START, WINDOW_END}
         if self.joins_streams:
-            self._reads = [staying(read, self._tree) for read in self._reads]
+            self._reads = [keep_for_window(read, self._tree) for read in self._reads]
 
     def _check_reads(self) -> None:
         names = [read.name.lower() for read in self._reads]
@@ -216,7 +218,7 @@ class JoinBinder:
     def _home(self, tree: exp.Expr) -> set[int]:
         return {self._homes[place] for place in self._everywhere.owners(tree)}
 
-    def _sort_out(self, part: exp.Expr) -> None:
+    def _classify(self, part: exp.Expr) -> None:
         homes = self._home(part)
         ends = [self._home(end) for end in (part.left, part.right)] if isinstance(part, exp.EQ) else []
         if ends and all(len(end) == 1 for end in ends) and ends[0] != ends[1]:
@@ -231,7 +233,7 @@ class JoinBinder:
         (home,) = self._home(tree)
         return _Term(home, tree, scalar(tree, self._side_scope(home)))
 
-    def _found_keys(self) -> list[dict[int, Expression]]:
+    def _find_keys(self) -> list[dict[int, Expression]]:
         """What all streams agree on: for each key, an expression a stream. Other equalities are left for later."""
         classes: list[dict[tuple[int, str], _Term]] = []
         for left, right, _ in self._equalities:
@@ -248,29 +250,29 @@ class JoinBinder:
         for left, right, part in self._equalities:
             if not any({left.name, right.name} <= known for known in implied):
                 self._rest.append(part)
-        return [self._alike(terms) for terms in chosen]
+        return [self._bring_to_one_type(terms) for terms in chosen]
 
-    def _alike(self, terms: Sequence[_Term]) -> dict[int, Expression]:
+    def _bring_to_one_type(self, terms: Sequence[_Term]) -> dict[int, Expression]:
         """Keys brought to one type."""
         scopes = [self._side_scope(term.home) for term in terms]
         bound = _in_common_type([term.tree for term in terms], scopes, self._tree)
         return {term.home: expression for term, expression in zip(terms, bound, strict=True)}
 
-    def _beside(self, home: int) -> Node:
+    def _build_beside(self, home: int) -> Node:
         """What runs beside a stream's source: its own conditions, and its tables."""
         read = self._reads[home]
         node: Node = Scan(read.source)
         first = [part for part in self._own[home] if self._everywhere.owners(part) <= {home}]
         later = [part for part in self._own[home] if part not in first]
         if first:
-            node = Select(node, condition(reduce(exp.and_, first), read.scope), _told(first))
+            node = Select(node, condition(reduce(exp.and_, first), read.scope), _write_conditions(first))
         scope = self._side_scope(home)
         for table, ties in self._ties.items():
             if self._homes[table] == home:
-                node = self._looked_up(node, table, ties, scope)
-        return Select(node, condition(reduce(exp.and_, later), scope), _told(later)) if later else node
+                node = self._look_up(node, table, ties, scope)
+        return Select(node, condition(reduce(exp.and_, later), scope), _write_conditions(later)) if later else node
 
-    def _looked_up(self, node: Node, table: int, ties: Sequence[tuple[exp.Expr, exp.Expr]], scope: Scope) -> Node:
+    def _look_up(self, node: Node, table: int, ties: Sequence[tuple[exp.Expr, exp.Expr]], scope: Scope) -> Node:
         read = self._reads[table]
         pairs = []
         for mine, other in ties:
@@ -280,7 +282,7 @@ class JoinBinder:
 
     def _side(self, home: int) -> tuple[Node, Side]:
         read = self._reads[home]
-        node = self._beside(home)
+        node = self._build_beside(home)
         assert read.time is not None
         used = [name for name in node.schema.names if name == read.time or f"{read.name}.{name}" in self.scope.used]
         columns = {name: Expression.of(name, node.schema.field(name).type) for name in used}
@@ -332,7 +334,7 @@ def _first(found: Mapping[tuple[int, str], _Term], home: int) -> _Term:
     return next(term for term in found.values() if term.home == home)
 
 
-def _told(parts: Sequence[exp.Expr]) -> str:
+def _write_conditions(parts: Sequence[exp.Expr]) -> str:
     return " AND ".join(part.sql("risingwave") for part in parts)
 
 

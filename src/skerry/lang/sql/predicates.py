@@ -36,7 +36,7 @@ class _Form:
     tree: exp.Expr
     places: tuple[exp.Literal, ...]
 
-    def filled(self, constants: list[str]) -> exp.Expr:
+    def fill(self, constants: list[str]) -> exp.Expr:
         """The tree with other constants, until it is filled again."""
         for node, constant in zip(self.places, constants, strict=True):
             node.set("this", constant[1:-1].replace("''", "'") if constant[0] == "'" else constant)
@@ -64,17 +64,17 @@ class Predicates:
             raise InputError(told, len(text))
         constants = _CONSTANT.findall(text) if _PLAIN.fullmatch(text) and "--" not in text and "/*" not in text else []
         if not constants:
-            return self._checked(subscription)
+            return self._check(subscription)
         form = (subscription.stream, _CONSTANT.sub(_blank, text))
         if form not in self._forms:
-            tree = self._checked(subscription)
+            tree = self._check(subscription)
             if len(self._forms) < _MOST_FORMS:
                 self._forms[form] = _form(text, constants)
             return tree
         found = self._forms[form]
-        return found.filled(constants) if found else self._checked(subscription)
+        return found.fill(constants) if found else self._check(subscription)
 
-    def _checked(self, subscription: Subscription) -> exp.Expr:
+    def _check(self, subscription: Subscription) -> exp.Expr:
         stream, told = self._streams.get(subscription.stream), f"subscription {subscription.id!r}"
         if stream is None or stream.is_table:
             known = ", ".join(name for name, source in self._streams.items() if not source.is_table) or "none"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from skerry.errors import OptionError, SqlError
-from skerry.lang.sql.absence import absence_node, told_apart
+from skerry.lang.sql.absence import absence_node, split_absence
 from skerry.lang.sql.aggregates import AggregateBinder
 from skerry.lang.sql.declare import identifier
 from skerry.lang.sql.gather import gather_node, is_gather
@@ -54,13 +54,13 @@ def query_plan(tree: exp.Expr, streams: Streams, options: Mapping[str, str] | No
     table, asked = from_of(tree), options or {}
     _check_absence(tree, table)
     if is_gather(table) and not tree.args.get("joins"):
-        return _gathered(tree, table, streams, asked)
+        return _bind_gather(tree, table, streams, asked)
     if asked.get("emit") == "early":
         raise OptionError("emit = 'early' is for GATHER; this view gives an answer once, when it is settled")
     if tree.args.get("joins"):
-        return _joined(tree, streams, asked)
+        return _bind_join(tree, streams, asked)
     _refuse(asked, _OF_JOINS, "a view without a join")
-    return _single(tree, read_from(table, streams), streams)
+    return _bind_single(tree, read_from(table, streams), streams)
 
 
 def _check_parts(tree: exp.Select) -> None:
@@ -81,7 +81,7 @@ def _check_parts(tree: exp.Select) -> None:
 def _check_absence(tree: exp.Select, table: exp.Expr) -> None:
     """Refuse NOT EXISTS beside what it does not go with."""
     where = tree.args.get("where")
-    _, absent = told_apart(where.this if where else None)
+    _, absent = split_absence(where.this if where else None)
     kinds = {"an aggregate": _aggregates(tree), "a join": tree.args.get("joins"), "GATHER": is_gather(table)}
     beside = next((kind for kind, there in kinds.items() if there), None)
     if absent is not None and beside:
@@ -100,16 +100,16 @@ def _aggregates(tree: exp.Select) -> bool:
     return bool(group) or any(part.find(exp.AggFunc) for part in tree.selects)
 
 
-def _single(tree: exp.Select, read: From, streams: Streams) -> Node:
+def _bind_single(tree: exp.Select, read: From, streams: Streams) -> Node:
     node: Node = Scan(read.source)
     where = tree.args.get("where")
-    asked, absent = told_apart(where.this if where else None)
+    asked, absent = split_absence(where.this if where else None)
     if asked is not None:
-        node = _selected(node, asked, read.scope)
+        node = _select(node, asked, read.scope)
     if absent is not None:
         return absence_node(absent, read, Project(node, _columns(tree, read.scope)), streams)
     if _aggregates(tree):
-        return _aggregated(tree, node, read)
+        return _bind_aggregate(tree, node, read)
     if read.window and not read.window.tumbling:
         raise SqlError(
             "HOP puts a reading into several windows; aggregate over it, or read the stream", location_of(tree)
@@ -117,7 +117,7 @@ def _single(tree: exp.Select, read: From, streams: Streams) -> Node:
     return Project(node, _columns(tree, read.scope))
 
 
-def _joined(tree: exp.Select, streams: Streams, options: Mapping[str, str]) -> Node:
+def _bind_join(tree: exp.Select, streams: Streams, options: Mapping[str, str]) -> Node:
     grouped = _aggregates(tree)
     binder = JoinBinder(tree, streams, grouped=grouped)
     if not binder.joins_streams:
@@ -125,35 +125,35 @@ def _joined(tree: exp.Select, streams: Streams, options: Mapping[str, str]) -> N
     asked = overload(options)
     if grouped and asked:
         raise OptionError("an aggregate over a join needs all combinations in time: it can neither shed nor spill")
-    node = _of_combinations(tree, binder, options.get("join", "snjoin"), _limit(options))
-    return _bounded(node, asked) if asked else node
+    node = _bind_combinations(tree, binder, options.get("join", "snjoin"), _limit(options))
+    return _set_overload(node, asked) if asked else node
 
 
-def _of_combinations(tree: exp.Select, binder: JoinBinder, technique: str, limit: int) -> Node:
+def _bind_combinations(tree: exp.Select, binder: JoinBinder, technique: str, limit: int) -> Node:
     """What is made of joined readings. Columns are bound before the join: it carries those that were named."""
     if not _aggregates(tree):
         columns = _columns(tree, binder.scope)
         return Project(binder.node(technique, limit), columns)
     groups = AggregateBinder(tree, binder.scope)
     window, time = binder.window
-    return _grouped(tree, groups, groups.aggregate(binder.node(technique, limit), window, time))
+    return _bind_groups(tree, groups, groups.aggregate(binder.node(technique, limit), window, time))
 
 
-def _gathered(tree: exp.Select, table: exp.Expr, streams: Streams, options: Mapping[str, str]) -> Node:
+def _bind_gather(tree: exp.Select, table: exp.Expr, streams: Streams, options: Mapping[str, str]) -> Node:
     _refuse(options, ("join", *OVERLOAD_OPTIONS), "a view over GATHER")
     if _aggregates(tree):
         raise SqlError("an aggregate over GATHER is not available in a view", location_of(tree))
     node, scope = gather_node(table, streams, early=options.get("emit") == "early", limit=_limit(options))
     where = tree.args.get("where")
     if where:
-        node = _selected(node, where.this, scope)
+        node = _select(node, where.this, scope)
     return Project(node, _columns(tree, scope))
 
 
-def _bounded(node: Node, asked: Overload) -> Node:
+def _set_overload(node: Node, asked: Overload) -> Node:
     """The same plan, its join within bounds."""
     if isinstance(node, Select | Project):
-        return replace(node, input=_bounded(node.input, asked))
+        return replace(node, input=_set_overload(node.input, asked))
     assert isinstance(node, Join)
     return replace(node, overload=asked)
 
@@ -162,7 +162,7 @@ def _limit(options: Mapping[str, str]) -> int:
     return number_option(options, "max_combinations") if "max_combinations" in options else MOST_COMBINATIONS
 
 
-def _selected(node: Node, predicate: exp.Expr, scope: Scope) -> Node:
+def _select(node: Node, predicate: exp.Expr, scope: Scope) -> Node:
     return Select(node, condition(predicate, scope), predicate.sql("risingwave"))
 
 
@@ -194,17 +194,17 @@ def output_name(part: exp.Expr, place: int) -> str:
     return part.name.lower() if isinstance(part, exp.Anonymous) else f"column{place}"
 
 
-def _aggregated(tree: exp.Select, node: Node, read: From) -> Node:
+def _bind_aggregate(tree: exp.Select, node: Node, read: From) -> Node:
     if read.window is None or read.time is None:
         raise SqlError(
             f"an aggregate over a stream needs a window: FROM TUMBLE({read.name}, time, INTERVAL '30' SECOND)",
             location_of(tree),
         )
     groups = AggregateBinder(tree, Scope(read.name, read.source.schema))
-    return _grouped(tree, groups, groups.aggregate(node, read.window, read.time))
+    return _bind_groups(tree, groups, groups.aggregate(node, read.window, read.time))
 
 
-def _grouped(tree: exp.Select, groups: AggregateBinder, aggregate: Aggregate) -> Node:
+def _bind_groups(tree: exp.Select, groups: AggregateBinder, aggregate: Aggregate) -> Node:
     """The columns of an aggregating SELECT, and its HAVING."""
     columns = tuple(
         (output_name(part, place), groups.over_groups(part.unalias(), aggregate.schema))

@@ -25,7 +25,7 @@ class Streams:
         views = [view.name for view in self._catalog.views() if view.name not in self._hidden]
         return [*self._own, *self._sources, *views]
 
-    def put(self, view: ViewPlan) -> None:
+    def add(self, view: ViewPlan) -> None:
         """Let a plan be read that has no entry in the catalogue."""
         self._own[view.name] = view
 

@@ -48,9 +48,9 @@ def read(script: str) -> list[Statement]:
         for tree, piece in zip(trees, pieces, strict=False):
             _look_into(tree, piece, script)
     except ParseError as error:
-        raise _told(error) from None
+        raise _describe(error) from None
     except SqlglotError as error:
-        raise _cut_short(error, script) from None
+        raise _shorten(error, script) from None
     except RecursionError:
         raise SqlError("a statement is nested too deeply") from None
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # sqlglot itself stumbles over some texts
@@ -73,10 +73,10 @@ def location_of(node: exp.Expr) -> Location | None:
 
 
 def _statement(tree: exp.Expr, tokens: Sequence[Token], script: str) -> Statement:
-    return Statement(tree, script[tokens[0].start : tokens[-1].end + 1], _place(script, tokens[0].start))
+    return Statement(tree, script[tokens[0].start : tokens[-1].end + 1], _locate(script, tokens[0].start))
 
 
-def _place(script: str, offset: int) -> Location:
+def _locate(script: str, offset: int) -> Location:
     before = script[:offset]
     return Location(before.count("\n") + 1, offset - before.rfind("\n"))
 
@@ -115,7 +115,7 @@ def _look_into(tree: exp.Expr, tokens: Sequence[Token], script: str) -> None:
         sqlglot.parse(re.sub(r"[^\n]", " ", script[:start]) + script[start : tokens[-1].end + 1], read=DIALECT)
 
 
-def _told(error: ParseError) -> SqlError:
+def _describe(error: ParseError) -> SqlError:
     """Sqlglot's complaint in plain words."""
     found = (error.errors or [{}])[0]
     near = (found.get("highlight") or "").strip().splitlines()
@@ -137,10 +137,10 @@ def _in_words(complaint: str, near: str) -> str:
     return f"cannot read {near!r} here ({complaint[:1].lower()}{complaint[1:]})"
 
 
-def _cut_short(error: SqlglotError, script: str) -> SqlError:
+def _shorten(error: SqlglotError, script: str) -> SqlError:
     """A quote or a comment that is not closed."""
     opened = re.search(r"Missing (\S+) from \d+:(\d+)", str(error.__cause__ or ""))
     if opened:
-        location = _place(script, int(opened[2]))
+        location = _locate(script, int(opened[2]))
         return SqlError(f"a quoted text begins here and does not end; {opened[1]} is missing", location)
     return SqlError(f"the script ends inside a quoted text or a comment, after {script.rstrip()[-30:]!r}")

@@ -33,21 +33,21 @@ def rules_plan(view: View, base: Path, tree: exp.Expr | None, streams: Streams, 
     unknown = sorted(options.keys() - _OPTIONS)
     if unknown:
         raise OptionError(f"a view made of rules has no option {unknown[0]!r}; known are {', '.join(sorted(_OPTIONS))}")
-    node = _deduced(view, base, streams)
+    node = _bind_program(view, base, streams)
     if tree is None:
         names = [*_BESIDE.get(node.output.mode, ()), *node.columns.names]
         return Project(node, tuple((name, Expression.of(name, node.schema.field(name).type)) for name in names))
-    streams.put(ViewPlan(node.output.predicate, node))
+    streams.add(ViewPlan(node.output.predicate, node))
     return query_plan(tree, streams, {})
 
 
 def rules_outputs(program: str, file: str) -> tuple[Output, ...]:
     """What a program gives."""
-    with _told_by(file):
+    with _name_file(file):
         return check(read(program)).outputs
 
 
-def _deduced(view: View, base: Path, streams: Streams) -> Deduce:
+def _bind_program(view: View, base: Path, streams: Streams) -> Deduce:
     def find(name: str) -> Source:
         found = streams.find(name)
         if found is None:
@@ -55,12 +55,12 @@ def _deduced(view: View, base: Path, streams: Streams) -> Deduce:
         return found
 
     builtins = (tuple(allowed_modules(base)), str(base.resolve()))
-    with _told_by(view.options["rules"]):
+    with _name_file(view.options["rules"]):
         return deduce_node(read(view.program), view.options.get("output"), find, builtins)
 
 
 @contextmanager
-def _told_by(file: str) -> Iterator[None]:
+def _name_file(file: str) -> Iterator[None]:
     """Say of what is wrong in a program in which file that is: places are the file's own."""
     try:
         yield

@@ -94,11 +94,11 @@ def scalar(tree: exp.Expr, scope: Scope) -> Expression:
     for node in tree.walk():
         if isinstance(node, _REFUSED):
             raise SqlError(f"{_kind(node)} cannot stand here", location_of(node) or location_of(tree))
-    resolved = _resolved(tree, scope.resolve)
+    resolved = _resolve(tree, scope.resolve)
     bare = resolved.unnest()
     if isinstance(bare, exp.Column):
         return Expression.of(bare.name, scope.schema.field(bare.name).type)
-    sql = _translated(resolved, tree)
+    sql = _translate(resolved, tree)
     if len(sql) > _LARGEST * 10:
         raise SqlError("an expression is too large", location_of(tree))
     _check_functions(sql, tree)
@@ -109,11 +109,11 @@ def scalar(tree: exp.Expr, scope: Scope) -> Expression:
     return Expression(sql, type_, predicate=simple(resolved, scope.schema))
 
 
-def _resolved(tree: exp.Expr, resolve: Callable[[exp.Column], exp.Expr]) -> exp.Expr:
+def _resolve(tree: exp.Expr, resolve: Callable[[exp.Column], exp.Expr]) -> exp.Expr:
     return tree.copy().transform(lambda node: resolve(node) if isinstance(node, exp.Column) else node)
 
 
-def _translated(resolved: exp.Expr, tree: exp.Expr) -> str:
+def _translate(resolved: exp.Expr, tree: exp.Expr) -> str:
     try:
         return resolved.sql("duckdb", unsupported_level=ErrorLevel.RAISE)
     except UnsupportedError as error:
@@ -135,7 +135,7 @@ def _kind(node: exp.Expr) -> str:
 
 
 @cache
-def _offered() -> frozenset[str]:
+def _is_offered() -> frozenset[str]:
     """DuckDB's scalar functions whose answer depends on their arguments alone."""
     rows = open_duckdb().sql(
         "SELECT DISTINCT lower(function_name) FROM duckdb_functions() "
@@ -156,8 +156,8 @@ def _check_functions(sql: str, tree: exp.Expr) -> None:
         if not _steady(node, name):
             told = f"the function {name!r} is not available: an answer must follow from the readings alone"
             raise SqlError(told, _place_of_function(tree, name))
-        if isinstance(node, exp.Anonymous) and name not in _offered():
-            near = difflib.get_close_matches(name, _offered(), 3)
+        if isinstance(node, exp.Anonymous) and name not in _is_offered():
+            near = difflib.get_close_matches(name, _is_offered(), 3)
             raise UnknownFunction(name, near, _place_of_function(tree, name))
 
 

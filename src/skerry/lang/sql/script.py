@@ -17,7 +17,7 @@ from skerry.lang.sql.query import query_plan
 from skerry.lang.sql.readable import Streams
 from skerry.lang.sql.reading import Statement, location_of, read
 from skerry.lang.sql.rules import rules_outputs, rules_plan
-from skerry.lang.sql.subscriptions import SUBSCRIPTIONS, deleted_ids, inserted, is_about_subscriptions
+from skerry.lang.sql.subscriptions import SUBSCRIPTIONS, is_about_subscriptions, read_deleted_ids, read_inserted
 from skerry.operators.joins.techniques import TECHNIQUES
 from skerry.plan.rewrites.inline_views import inline_views
 from skerry.plan.view import ViewPlan
@@ -61,17 +61,17 @@ class Session:
         statements = read(script)
         with self.catalog.all_or_nothing():
             for statement in statements:
-                with _placed(statement):
+                with _locate_errors(statement):
                     self._carry_out(statement)
 
     def plan(self, name: str, within: tuple[str, ...] = ()) -> ViewPlan:
         """What a view of the catalogue means; ``within`` are the views for whose sake that is asked."""
         view = self.catalog.view(name)
-        if (known := self._remembered(view)) is not None:
+        if (known := self._find_known(view)) is not None:
             return known
         tree = read(view.text)[0].tree if view.text else exp.Create()
         assert isinstance(tree, exp.Create)
-        return self._bound(view, tree, (*within, name))
+        return self._bind(view, tree, (*within, name))
 
     def plans(self) -> list[ViewPlan]:
         """All views, in the order of their creation."""
@@ -84,7 +84,7 @@ class Session:
             for output in rules_outputs(program, str(file)):
                 options = {"rules": str(file), "output": output.predicate}
                 view = View(check_name(output.to or output.predicate), options, program=program)
-                self._bound(view, exp.Create(), (view.name,))
+                self._bind(view, exp.Create(), (view.name,))
                 self.catalog.add(view)
                 made.append(view.name)
         return made
@@ -105,7 +105,7 @@ class Session:
         views = {view.name for view in self.catalog.views()} & set(names)
         with self.catalog.all_or_nothing():
             for name in views:
-                self._strike(name, beside=views)
+                self._drop_unread(name, beside=views)
             self.catalog.subscriptions.remove([name for name in dict.fromkeys(names) if name not in views])
 
     def _outputs(self) -> set[str]:
@@ -124,9 +124,9 @@ class Session:
             for table in tree.args.get("tables") or [tree.this]:
                 self._drop(tree, _own_name(table))
         elif isinstance(tree, exp.Insert) and is_about_subscriptions(tree):
-            self.subscribe(inserted(tree))
+            self.subscribe(read_inserted(tree))
         elif isinstance(tree, exp.Delete) and is_about_subscriptions(tree):
-            self.catalog.subscriptions.remove(deleted_ids(tree))
+            self.catalog.subscriptions.remove(read_deleted_ids(tree))
         else:
             known = "CREATE SOURCE, CREATE TABLE, CREATE MATERIALIZED VIEW, DROP, INSERT and DELETE of subscriptions"
             words = " ".join(statement.text.split()[:2]).upper()
@@ -163,10 +163,10 @@ class Session:
         taken = self.catalog.subscriptions.sinks().keys() & named
         if taken:
             raise SqlError(f"{min(taken)!r} is the sink of subscriptions; choose another name", location_of(tree))
-        self._bound(view, tree, (view.name,))
+        self._bind(view, tree, (view.name,))
         self._create(tree, view)
 
-    def _bound(self, view: View, tree: exp.Create, within: tuple[str, ...]) -> ViewPlan:
+    def _bind(self, view: View, tree: exp.Create, within: tuple[str, ...]) -> ViewPlan:
         streams = Streams(self.catalog, partial(self.plan, within=within), hidden=within)
         bind = partial(rules_plan, view, self._base) if view.program else query_plan
         root = inline_views(bind(tree.expression, streams, view.options), streams.plan)
@@ -177,7 +177,7 @@ class Session:
             self._known[view.name] = view, plan
         return plan
 
-    def _remembered(self, view: View) -> ViewPlan | None:
+    def _find_known(self, view: View) -> ViewPlan | None:
         """The plan that a view has had since it was bound last, if neither it nor what it reads is another by now."""
         bound, plan = self._known.get(view.name, (None, None))
         if plan is None or bound != view:
@@ -193,9 +193,9 @@ class Session:
         self._check_kind(tree, name, "drop")
         if tree.args.get("cascade"):
             raise SqlError("DROP ... CASCADE is not available; drop the views first", location_of(tree))
-        self._strike(name, beside=())
+        self._drop_unread(name, beside=())
 
-    def _strike(self, name: str, beside: Collection[str]) -> None:
+    def _drop_unread(self, name: str, beside: Collection[str]) -> None:
         """Drop what nobody reads, but for views that go with it."""
         readers = [view for view in self.catalog.views() if view.name not in (name, *beside)]
         users = [view.name for view in readers if self._reads(view, name)]
@@ -240,7 +240,7 @@ def _own_name(table: exp.Expr) -> str:
 
 
 @contextmanager
-def _placed(statement: Statement) -> Iterator[None]:
+def _locate_errors(statement: Statement) -> Iterator[None]:
     """Say of every error where it stands, at least by its statement."""
     try:
         yield

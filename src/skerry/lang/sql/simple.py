@@ -63,21 +63,21 @@ def _read(tree: exp.Expr, schema: pa.Schema) -> Predicate:
 def _comparison(tree: exp.Expr, schema: pa.Schema) -> Predicate:
     left, right, sign = tree.this.unnest(), tree.expression.unnest(), _SIGNS[type(tree)]
     if isinstance(left, exp.Column):
-        return _compared(left, sign, right, schema)
-    return _compared(right, _TURNED[sign], left, schema)
+        return _compare(left, sign, right, schema)
+    return _compare(right, _TURNED[sign], left, schema)
 
 
 def _between(tree: exp.Expr, schema: pa.Schema) -> Predicate:
     ends = {">=": tree.args["low"], "<=": tree.args["high"]}
     if tree.args.get("symmetric"):
         raise _Other
-    return All(tuple(_compared(tree.this, sign, end, schema) for sign, end in ends.items()))
+    return All(tuple(_compare(tree.this, sign, end, schema) for sign, end in ends.items()))
 
 
 def _among(tree: exp.Expr, schema: pa.Schema) -> Predicate:
     if not tree.expressions or any(part for name, part in tree.args.items() if name not in ("this", "expressions")):
         raise _Other
-    return Some(tuple(_compared(tree.this, "=", constant, schema) for constant in tree.expressions))
+    return Some(tuple(_compare(tree.this, "=", constant, schema) for constant in tree.expressions))
 
 
 def _missing(tree: exp.Expr, schema: pa.Schema) -> Predicate:
@@ -93,7 +93,7 @@ def _holds(tree: exp.Expr, schema: pa.Schema) -> Predicate:
     return Holds(field.name)
 
 
-def _negated(tree: exp.Expr, schema: pa.Schema) -> Predicate:
+def _negate(tree: exp.Expr, schema: pa.Schema) -> Predicate:
     return Negated(_read(tree.this, schema))
 
 
@@ -112,7 +112,7 @@ _READERS: Mapping[type[exp.Expr], Callable[[exp.Expr, pa.Schema], Predicate]] = 
     exp.Column: _holds,
     exp.In: _among,
     exp.Is: _missing,
-    exp.Not: _negated,
+    exp.Not: _negate,
     exp.Or: _some,
 }
 
@@ -124,7 +124,7 @@ def _column(tree: exp.Expr, schema: pa.Schema) -> "pa.Field[pa.DataType]":
     return schema.field(bare.name)
 
 
-def _compared(column: exp.Expr, sign: str, constant: exp.Expr, schema: pa.Schema) -> Predicate:
+def _compare(column: exp.Expr, sign: str, constant: exp.Expr, schema: pa.Schema) -> Predicate:
     field = _column(column, schema)
     return Compared(field.name, sign, _constant(constant, field.type))
 
@@ -133,11 +133,11 @@ def _constant(tree: exp.Expr, type_: pa.DataType) -> "pa.Scalar[pa.DataType]":
     """Have a constant computed, as a value of the type that the comparison is made in."""
     if tree.find(exp.Column):
         raise _Other
-    found = _computed(tree.sql("duckdb"))
+    found = _compute(tree.sql("duckdb"))
     if not _comparable(type_, found.type):
         raise _Other
     if type_ == pa.float64():
-        found = _computed(f"CAST({tree.sql('duckdb')} AS DOUBLE)")
+        found = _compute(f"CAST({tree.sql('duckdb')} AS DOUBLE)")
     value = found.as_py()
     if value is None or value != value:
         raise _Other
@@ -148,7 +148,7 @@ def _constant(tree: exp.Expr, type_: pa.DataType) -> "pa.Scalar[pa.DataType]":
 
 
 @lru_cache(maxsize=4096)
-def _computed(sql: str) -> "pa.Scalar[pa.DataType]":
+def _compute(sql: str) -> "pa.Scalar[pa.DataType]":
     try:
         return open_duckdb().sql(f"SELECT {sql}").to_arrow_table().column(0)[0]
     except duckdb.Error:

@@ -51,7 +51,7 @@ def read_from(table: exp.Expr, streams: Streams) -> From:
     if not isinstance(table.this, exp.Func):
         source = stream(table, streams)
         return From(source, alias or source.name, source.event_time)
-    return _windowed(table.this, alias, streams)
+    return _read_window(table.this, alias, streams)
 
 
 def stream(named: exp.Expr, streams: Streams) -> Source:
@@ -81,7 +81,7 @@ def time_column(call: exp.Func, source: Source, written: exp.Expr) -> str:
     return time
 
 
-def _windowed(call: exp.Func, alias: str | None, streams: Streams) -> From:
+def _read_window(call: exp.Func, alias: str | None, streams: Streams) -> From:
     name = call_name(call)
     if name not in _WINDOWS:
         raise SqlError(f"{name} is not available as a window; known are {', '.join(_WINDOWS)}", location_of(call))
@@ -95,7 +95,7 @@ def _windowed(call: exp.Func, alias: str | None, streams: Streams) -> From:
     return lay(call, source, alias or source.name)
 
 
-def _aligned(call: exp.Func, source: Source, name: str) -> From:
+def _lay_aligned(call: exp.Func, source: Source, name: str) -> From:
     time = time_column(call, source, call.expressions[1])
     spans = [interval(argument) for argument in call.expressions[2:]]
     try:
@@ -105,7 +105,7 @@ def _aligned(call: exp.Func, source: Source, name: str) -> From:
     return From(source, name, time, window, rewrites=_window_columns(window, time))
 
 
-def _sliding(call: exp.Func, source: Source, name: str) -> From:
+def _lay_sliding(call: exp.Func, source: Source, name: str) -> From:
     time = time_column(call, source, call.expressions[1])
     span = interval(call.expressions[2])
     if span < 0:
@@ -113,7 +113,7 @@ def _sliding(call: exp.Func, source: Source, name: str) -> From:
     return From(source, name, time, span_us=span)
 
 
-def _counted(call: exp.Func, source: Source, name: str) -> From:
+def _lay_counted(call: exp.Func, source: Source, name: str) -> From:
     count = call.expressions[1]
     if not isinstance(count, exp.Literal) or count.is_string or not count.name.isdigit():
         raise SqlError("the second argument of LAST_ROWS is a number of rows", location_of(call))
@@ -123,10 +123,10 @@ def _counted(call: exp.Func, source: Source, name: str) -> From:
 
 
 _WINDOWS: dict[str, tuple[str, Callable[[exp.Func, Source, str], From]]] = {
-    "TUMBLE": ("TUMBLE(stream, time, size)", _aligned),
-    "HOP": ("HOP(stream, time, slide, size)", _aligned),
-    "SLIDING": ("SLIDING(stream, time, size)", _sliding),
-    "LAST_ROWS": ("LAST_ROWS(stream, count)", _counted),
+    "TUMBLE": ("TUMBLE(stream, time, size)", _lay_aligned),
+    "HOP": ("HOP(stream, time, slide, size)", _lay_aligned),
+    "SLIDING": ("SLIDING(stream, time, size)", _lay_sliding),
+    "LAST_ROWS": ("LAST_ROWS(stream, count)", _lay_counted),
 }
 
 

@@ -7,7 +7,7 @@ from skerry.errors import SqlError
 from skerry.lang.sql.declare import identifier
 from skerry.lang.sql.reading import DIALECT, location_of
 
-__all__ = ["SUBSCRIPTIONS", "deleted_ids", "inserted", "is_about_subscriptions"]
+__all__ = ["SUBSCRIPTIONS", "is_about_subscriptions", "read_deleted_ids", "read_inserted"]
 
 SUBSCRIPTIONS = "subscriptions"
 
@@ -20,7 +20,7 @@ def is_about_subscriptions(tree: exp.Expr) -> bool:
     return table is not None and table.name.lower() == SUBSCRIPTIONS
 
 
-def inserted(tree: exp.Insert) -> list[Subscription]:
+def read_inserted(tree: exp.Insert) -> list[Subscription]:
     """What a statement adds."""
     named = tree.this.expressions if isinstance(tree.this, exp.Schema) else []
     columns = [identifier(column) for column in named]
@@ -36,7 +36,7 @@ def inserted(tree: exp.Insert) -> list[Subscription]:
     return [Subscription(**dict(zip(columns, map(_text, row), strict=True))) for row in rows]
 
 
-def deleted_ids(tree: exp.Delete) -> list[str]:
+def read_deleted_ids(tree: exp.Delete) -> list[str]:
     """The names of what a statement removes."""
     where = tree.args.get("where")
     found = where.this if where else None

@@ -58,12 +58,12 @@ class AggregateMember(Member):
         of_groups, node = split_selections(view.root.input)
         if not isinstance(node, Aggregate) or not isinstance(node.input, Project):
             return None
-        asked, scan = split_selections(node.input.input)
+        conditions, scan = split_selections(node.input.input)
         if not isinstance(scan, Scan) or scan.source.is_table:
             return None
         below = dict(node.input.columns)
         keys = {below[key].column for key in node.keys if not pa.types.is_floating(below[key].type)}
-        of_keys, of_readings = _parted(asked, keys)
+        of_keys, of_readings = _split_conditions(conditions, keys)
         return cls(view, node, scan, below, of_keys, of_readings, of_groups, view.root.columns)
 
     @cached_property
@@ -74,15 +74,15 @@ class AggregateMember(Member):
     @property
     def alike(self) -> tuple[Any, ...]:
         """The source, the readings, the time and its windows, and the keys."""
-        asked = sorted(each.sql for each in self.of_readings)
-        return self.scan.source.name, *asked, self.below[self.node.time].sql, self.node.window, *sorted(self.keys)
+        conditions = sorted(each.sql for each in self.of_readings)
+        return self.scan.source.name, *conditions, self.below[self.node.time].sql, self.node.window, *sorted(self.keys)
 
     @classmethod
     def together(cls, members: Sequence["AggregateMember"]) -> ViewPlan:
         """One aggregate for all."""
         return _Group(members).plan()
 
-    def asked(self, fold: Fold) -> tuple[str, str]:
+    def fold_key(self, fold: Fold) -> tuple[str, str]:
         """What a fold computes, and from what."""
         return fold.function, self.below[fold.argument].sql if fold.argument else ""
 
@@ -96,11 +96,11 @@ class _Group:
         self._arguments: dict[str, tuple[str, Expression]] = {}
         for member in members:
             for fold in member.node.folds:
-                self._folds.setdefault(member.asked(fold), self._fold(member, fold))
+                self._folds.setdefault(member.fold_key(fold), self._fold(member, fold))
         heads = [(name, self._first.below[name]) for name in (self._first.node.time, *self._first.node.keys)]
         readings: Node = self._first.scan
-        for asked in self._first.of_readings:
-            readings = Select(readings, asked)
+        for condition in self._first.of_readings:
+            readings = Select(readings, condition)
         below = Project(readings, (*heads, *self._arguments.values()))
         self._node = replace(self._first.node, input=below, folds=tuple(self._folds.values()))
 
@@ -121,25 +121,27 @@ class _Group:
     def _conditions(self, member: AggregateMember) -> Iterator[exp.Expr]:
         """All that a view asks of groups."""
         keys = {self._first.below[key].column: key for key in self._first.node.keys}
-        for asked in member.of_keys:
-            yield rename_columns(asked.copy(), {column: keys[column] for column in _names(asked)})
+        for condition in member.of_keys:
+            yield rename_columns(condition.copy(), {column: keys[column] for column in _names(condition)})
         for each in member.of_groups:
             yield rename_columns(parse_tree(each), self._names(member))
 
     def _names(self, member: AggregateMember) -> dict[str, str]:
         """What the columns of a member's groups are called here."""
         keys = {name: self._first.keys[sql] for sql, name in member.keys.items()}
-        folds = {fold.name: self._folds[member.asked(fold)].name for fold in member.node.folds}
+        folds = {fold.name: self._folds[member.fold_key(fold)].name for fold in member.node.folds}
         return {WINDOW_START: WINDOW_START, WINDOW_END: WINDOW_END, **keys, **folds}
 
 
-def _parted(asked: Iterable[Expression], keys: set[str | None]) -> tuple[tuple[exp.Expr, ...], tuple[Expression, ...]]:
+def _split_conditions(
+    conditions: Iterable[Expression], keys: set[str | None]
+) -> tuple[tuple[exp.Expr, ...], tuple[Expression, ...]]:
     """What is asked of keys alone, part by part, and the rest.
 
     Keys that are equal are the same here, which does not go for numbers with a fraction: 0.0 and -0.0.
     """
     of_keys, rest = [], []
-    for each in asked:
+    for each in conditions:
         tree = parse_tree(each)
         parts = list(tree.flatten()) if isinstance(tree, exp.And) else [tree]
         mine = [part for part in parts if _names(part) <= keys]

@@ -140,7 +140,7 @@ class _Group:
         keys = [mine.key(number) for number in self._first.key_order]
         names = [key.column or f"#{number}" for number, key in enumerate(keys)]
         columns |= zip(names, keys, strict=True)
-        projected = Project(_wanted(mine.source, streams), tuple(columns.items()))
+        projected = Project(_select_wanted(mine.source, streams), tuple(columns.items()))
         span_us = max(_span(stream) for stream in streams)
         return projected, Side(mine.side.name, projected.schema, tuple(names), mine.side.time, span_us)
 
@@ -165,7 +165,7 @@ class _Group:
         }
 
 
-def _wanted(source: Source, streams: Sequence[_Stream]) -> Node:
+def _select_wanted(source: Source, streams: Sequence[_Stream]) -> Node:
     """The readings of a source, without those that no member wants."""
     if not all(stream.asked for stream in streams):
         return Scan(source)
