@@ -1,15 +1,19 @@
-"""Something that travels unopened: what is in it is loaded only where it is used.
+"""Something that travels unopened: what is in it is loaded only where it is used, and there once.
 
 Spark starts Python processes that merely pass a pipeline on. Loading one takes DuckDB, Numba and all
-operators; a lazy pickle spares them that.
+operators; a lazy pickle spares them that. Spark hands a copy to every task; all tasks of a process open the same one.
 """
 
 import pickle
 from typing import Any, Generic, TypeVar
+from uuid import uuid4
 
 __all__ = ["LazyPickle"]
 
 Content = TypeVar("Content")
+
+_opened: dict[str, Any] = {}
+"""What this process opened last: one run at a time."""
 
 
 class LazyPickle(Generic[Content]):
@@ -20,14 +24,12 @@ class LazyPickle(Generic[Content]):
     """
 
     def __init__(self, content: Content) -> None:
-        self._packed: bytes = pickle.dumps(content)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Travel without what was opened."""
-        return {"_packed": self._packed}
+        self._id, self._packed = uuid4().hex, pickle.dumps(content)
 
     def open(self) -> Content:
-        """What is in it, unpacked once a process."""
-        if not hasattr(self, "_content"):
-            self._content: Content = pickle.loads(self._packed)
-        return self._content
+        """What is in it, unpacked once per process."""
+        if self._id not in _opened:
+            _opened.clear()
+            _opened[self._id] = pickle.loads(self._packed)
+        content: Content = _opened[self._id]
+        return content

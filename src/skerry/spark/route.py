@@ -6,7 +6,7 @@ and lets every bucket know how far time has come.
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 
 import numpy as np
@@ -31,6 +31,10 @@ from skerry.subscriptions.counters import COUNTS, add_counts
 __all__ = ["RouteSettings", "Router", "live_buckets"]
 
 
+Routes = dict[tuple[int, str], Operator]
+"""What runs beside sources, by the number of the view and the name of the feed."""
+
+
 def live_buckets(view: CutView, count: int) -> range:
     """The buckets that hold a view's state: without keys there is nothing to spread."""
     return range(count if view.is_spread else 1)
@@ -43,12 +47,15 @@ class RouteSettings:
     pipeline: Pipeline
     bucket_count: int
     stager: Stager | None = None
+    routes: Routes = field(default_factory=dict)
+    """The operators that tasks of one process have built; they keep no state."""
 
     def make_router(self, task: int, streams: Collection[str]) -> "Router":
         """The work of the Spark task that asks."""
         stage = partial(_stage, self.stager, batch_of_task(), task) if self.stager else None
-        tables = tables_of_task(table.name for table in self.pipeline.tables)
-        return Router(self.pipeline, self.bucket_count, task, newest_before_task(), streams, stage, tables)
+        newest, names = newest_before_task(), [table.name for table in self.pipeline.tables]
+        tables = tables_of_task(names) if names else {}
+        return Router(self.pipeline, self.bucket_count, task, newest, streams, stage, tables, self.routes)
 
 
 def _stage(stager: Stager, batch: int, task: int, output: str, rows: pa.RecordBatch) -> None:
@@ -67,10 +74,12 @@ class Router:
         streams: Collection[str],
         stage: Callable[[str, pa.RecordBatch], None] | None = None,
         tables: Mapping[str, pa.RecordBatch] | None = None,
+        routes: Routes | None = None,
     ) -> None:
         self._pipeline, self._bucket_count, self._task, self._streams = pipeline, bucket_count, task, streams
         self._stage, self._tables, self._newest = stage, tables or {}, newest
-        self._operators: dict[tuple[int, str], Operator] = {}
+        self._routes: Routes = {} if routes is None else routes
+        self._routes_with_tables: Routes = {}
         self._routed: dict[tuple[int, str], list[pa.RecordBatch]] = {}
         self._outcome = Outcome()
         self._shares: dict[str, float] = {}
@@ -78,7 +87,8 @@ class Router:
 
     def pace(self, lag_us: int, shares: Mapping[str, float], blameless: Sequence[str] = ()) -> None:
         """Note how far the step began behind, the share of it that some views may take in, and who is not to blame."""
-        self._outcome = self._outcome.then(Outcome(lag_us=lag_us, figures=count_lags(blameless)))
+        figures = count_lags(blameless) if blameless else {}
+        self._outcome = self._outcome.then(Outcome(lag_us=lag_us, figures=figures))
         self._shares = dict(shares)
 
     def envelopes(self, *, done: bool) -> Iterator[Envelope]:
@@ -101,9 +111,11 @@ class Router:
         """Run the first part of the views that read a source."""
         for reader in readers:
             key = (reader.number, reader.feed.name)
-            if key not in self._operators:
-                self._operators[key] = reader.feed.build_route(self._tables)
-            made = self._operators[key].transition(accepted)
+            # A batch has its own version of a table: what looks one up is built for each task.
+            routes = self._routes_with_tables if reader.feed.tables else self._routes
+            if key not in routes:
+                routes[key] = reader.feed.build_route(self._tables)
+            made = routes[key].transition(accepted)
             if not reader.view.stateful:
                 self.intake.keep(reader.view.name, made)
             elif made.num_rows:
