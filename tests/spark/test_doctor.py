@@ -34,14 +34,14 @@ def test_looking_leaves_the_project_as_it_was(tmp_path):
 
 
 def test_project_that_is_not_there_yet_is_measured_where_it_would_be(tmp_path):
-    assert str(tmp_path / "new" / "project") in found("project disk space", tmp_path / "new" / "project").told
+    assert str(tmp_path / "new" / "project") in found("project disk space", tmp_path / "new" / "project").seen
 
 
 def test_missing_java_is_told_with_its_mend(tmp_path, monkeypatch):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     finding = found("Java", tmp_path)
     assert not finding.good
-    assert finding.told.endswith("does not run")
+    assert finding.seen.endswith("does not run")
     assert finding.mend == "unset JAVA_HOME"
 
 
@@ -54,7 +54,7 @@ def test_missing_spark_is_told_with_its_mend(tmp_path, monkeypatch):
 
 def test_another_spark_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("pyspark.__version__", "4.30.1")
-    assert found("Spark", tmp_path).told == "4.30.1, not 4.3"
+    assert found("Spark", tmp_path).seen == "4.30.1, not 4.3"
 
 
 def test_port_that_cannot_be_bound_is_told(tmp_path, monkeypatch):
@@ -64,7 +64,7 @@ def test_port_that_cannot_be_bound_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(socket.socket, "bind", refuse)
     finding = found("port", tmp_path)
     assert not finding.good
-    assert "not permitted" in finding.told
+    assert "not permitted" in finding.seen
 
 
 @pytest.mark.parametrize(("free", "good"), [(2**30, True), (2**30 - 1, False)])
@@ -83,7 +83,7 @@ def test_memory_is_short_below_one_gib(free, good, tmp_path, monkeypatch):
 
 def test_kernels_are_cached_where_numba_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "compiled"))
-    assert found("kernel cache", tmp_path).told == str(tmp_path / "compiled")
+    assert found("kernel cache", tmp_path).seen == str(tmp_path / "compiled")
 
 
 def test_kernel_cache_that_cannot_be_written_is_told(tmp_path, monkeypatch):

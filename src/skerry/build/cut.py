@@ -15,9 +15,9 @@ from functools import cached_property
 
 import pyarrow as pa
 
+from skerry.build.chain import build_chain, keep_all
 from skerry.build.indexes import pack_indexes
-from skerry.build.stateless import NO_TABLES, Tables, build_chain, keep_all
-from skerry.build.table import build_partial, build_state
+from skerry.build.table import NO_TABLES, Tables, build_partial, build_state
 from skerry.catalog import Source
 from skerry.operators.cascade import Cascade, Edge, Level
 from skerry.operators.fan_out import unpack_views

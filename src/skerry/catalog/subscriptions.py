@@ -1,4 +1,4 @@
-"""Subscriptions: what somebody wants to be told of a stream, and every change to that, in order."""
+"""Subscriptions: what somebody wants to hear of a stream, and every change to that, in order."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

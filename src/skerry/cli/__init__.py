@@ -67,6 +67,6 @@ def _carried_out() -> int:
 
 def _misuse(error: Any) -> str:
     """What is wrong with a command line, and who knows how it is written."""
-    told = " ".join(error.format_message().split()).rstrip(".")
+    message = " ".join(error.format_message().split()).rstrip(".")
     where = error.ctx.command_path if error.ctx else "skerry"
-    return f"{told[:1].lower()}{told[1:]}; see {where} --help"
+    return f"{message[:1].lower()}{message[1:]}; see {where} --help"

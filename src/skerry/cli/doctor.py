@@ -19,7 +19,7 @@ def doctor(
 
     findings = examine(project)
     for finding in findings:
-        typer.echo(f"{'ok ' if finding.good else 'BAD'} {finding.name}: {finding.told}")
+        typer.echo(f"{'ok ' if finding.good else 'BAD'} {finding.name}: {finding.seen}")
         if finding.mend:
             typer.echo(f"    mend it with: {finding.mend}")
     raise typer.Exit(0 if all(finding.good for finding in findings) else 1)

@@ -28,10 +28,10 @@ def explain(
     shared = {
         name: plan for plan in share(found) if isinstance(plan.root, FanOut) for name in plan.root.outputs(plan.name)
     }
-    told = [plans.explain(plan, shared.get(plan.name)) for plan in found] + _subscriptions(database)
-    if not told:
+    texts = [plans.explain(plan, shared.get(plan.name)) for plan in found] + _subscriptions(database)
+    if not texts:
         raise InputError("the script has no view; add one with CREATE MATERIALIZED VIEW")
-    typer.echo("\n\n".join(told))
+    typer.echo("\n\n".join(texts))
 
 
 def _subscriptions(database: Database) -> list[str]:

@@ -102,7 +102,7 @@ def show(
     if not found and text is None:
         raise CatalogError(f"there is no standing query {name!r}; skerry queries list tells which there are")
     counter = database.catalog.counters.of(SUBSCRIPTION if found else VIEW, name)
-    typer.echo(_told(found[0]) if found else text or database.catalog.view(name).program)
+    typer.echo(_describe(found[0]) if found else text or database.catalog.view(name).program)
     if counter:
         typer.echo(f"matches: {counter.matches}\nlast match: {_last(counter)}\ncost share: {counter.cost_share:.1%}")
 
@@ -133,6 +133,6 @@ def _last(counter: QueryCounter) -> str:
     return "none" if counter.last_us is None else show_moment(Micros(counter.last_us))
 
 
-def _told(subscription: Subscription) -> str:
+def _describe(subscription: Subscription) -> str:
     sink = f"\nsink: {subscription.sink}" if subscription.sink else ""
     return f"id: {subscription.id}\nstream: {subscription.stream}\npredicate: {subscription.predicate}{sink}"

@@ -47,8 +47,8 @@ def _check_sources(database: Database) -> None:
                 raise InputError(f"source {source.name!r} is read by Spark alone; there is nothing to compare it with")
     for connector in database.pipeline(database.plans(), Settings("fjord")).connectors:
         if connector.live:
-            told = f"source {connector.definition.name!r} has no end"
-            raise InputError(f"{told}; only bounded input can be compared")
+            message = f"source {connector.definition.name!r} has no end"
+            raise InputError(f"{message}; only bounded input can be compared")
 
 
 def _report(output: str, spark: pa.Table, fjord: pa.Table) -> bool:

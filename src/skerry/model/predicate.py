@@ -62,7 +62,7 @@ class Compared(Predicate):
     constant: "pa.Scalar[Any]"
 
     def __post_init__(self) -> None:
-        """The constant is a value, and one that has its place among others."""
+        """The constant is a value, and one that can be ordered."""
         value = self.constant.as_py()
         if self.sign not in SIGNS or value is None or value != value:
             raise InputError(f"{self.column} {self.sign} {value} is no comparison")

@@ -121,9 +121,9 @@ class WindowAggregate(Operator):
 
     def _merge(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """One row for each slice and group."""
-        groups = group_rows([rows.column(place) for place in range(1 + len(self._keys))], rows.num_rows)
+        groups = group_rows([rows.column(position) for position in range(1 + len(self._keys))], rows.num_rows)
         first = pa.array(groups.first)
-        heads = [rows.column(place).take(first) for place in range(1 + len(self._keys))]
+        heads = [rows.column(position).take(first) for position in range(1 + len(self._keys))]
         cells = [cell.merge(rows.column(cell.name), groups) for cell in self._cells]
         return pa.RecordBatch.from_arrays([*heads, *cells], schema=self._partial_schema)
 

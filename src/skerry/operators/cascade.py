@@ -18,7 +18,7 @@ class Edge:
     """The way from an operator's answers into the one above it."""
 
     level: int
-    """The place of the operator above."""
+    """The number of the operator above."""
     stream: int
     """Which of its streams the answers are."""
     between: tuple[Operator, ...] = ()

@@ -85,8 +85,8 @@ class Derive(Operator):
         """The whole operator as one SELECT; the parts come from syntax trees."""
         wrap = "TRY({})" if failing else "{}"
         columns = ", ".join(
-            f"{expression.sql if expression.column else wrap.format(expression.sql)} AS c{place}"
-            for place, (_, expression) in enumerate(self._columns)
+            f"{expression.sql if expression.column else wrap.format(expression.sql)} AS c{position}"
+            for position, (_, expression) in enumerate(self._columns)
         )
         where = f" WHERE {wrap.format(self._where.sql)}" if self._where else ""
         return f"SELECT {columns} FROM batch{where}"

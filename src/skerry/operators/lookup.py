@@ -31,8 +31,8 @@ class Lookup(Operator):
         self, schema: pa.Schema, name: str, table: pa.RecordBatch, keys: Sequence[tuple[Expression, Expression]]
     ) -> None:
         self.schema = pa.schema([*schema, *(field.with_name(f"{name}.{field.name}") for field in table.schema)])
-        self._of_row = Derive([(f"{place}", mine) for place, (mine, _) in enumerate(keys)])
-        of_table = Derive([(f"{place}", other) for place, (_, other) in enumerate(keys)])
+        self._of_row = Derive([(f"{position}", mine) for position, (mine, _) in enumerate(keys)])
+        of_table = Derive([(f"{position}", other) for position, (_, other) in enumerate(keys)])
         self._verifies = not exact(of_table.schema.types)
         self._keys = of_table.transition(table)
         codes, joinable = key_codes(self._keys.columns, table.num_rows)

@@ -29,7 +29,7 @@ def explain_why(view: ViewPlan, question: str, at: Micros | None, rows: Rows) ->
     node = _find_deduce(view.root)
     if node is None:
         raise InputError(f"view {view.name!r} is not made of rules")
-    relations = {f"facts {place}": relation for place, relation in enumerate(node.relations)}
+    relations = {f"facts {position}": relation for position, relation in enumerate(node.relations)}
     found = rows([ViewPlan(name, relation) for name, relation in relations.items()])
     facts, read = node.facts, [found[name] for name in relations]
     starts = [each.starts(batch) for each, batch in zip(facts, read, strict=True)]

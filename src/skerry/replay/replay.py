@@ -223,18 +223,18 @@ class Replay:
 
     def _horizon(self, cursors: Sequence[_Cursor], most_rows: float) -> tuple[Micros, int]:
         """How far to go: unit by unit in order of their ends, until enough readings are in; and how many these are."""
-        ahead = [(cursor.end(), place, cursor.unit) for place, cursor in enumerate(cursors) if not cursor.spent]
+        ahead = [(cursor.end(), position, cursor.unit) for position, cursor in enumerate(cursors) if not cursor.spent]
         heapify(ahead)
         moment, rows = START_OF_TIME, 0
         while ahead:
-            end, place, unit = ahead[0]
-            lane = cursors[place].lane
+            end, position, unit = ahead[0]
+            lane = cursors[position].lane
             if rows + lane.weight(unit) > most_rows and moment > START_OF_TIME:
                 return moment, rows
             rows += lane.weight(unit)
             moment = Micros(max(moment, end))
             if unit + 1 < lane.count():
-                heapreplace(ahead, (lane.last(unit + 1), place, unit + 1))
+                heapreplace(ahead, (lane.last(unit + 1), position, unit + 1))
             else:
                 heappop(ahead)
         return (END_OF_TIME if not self._any_live() else moment), rows

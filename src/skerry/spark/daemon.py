@@ -22,7 +22,7 @@ _LOADED = (
 
 
 def _load() -> None:
-    sys.path[:] = [place for place in sys.path if not place.endswith("pyspark.zip")]
+    sys.path[:] = [path for path in sys.path if not path.endswith("pyspark.zip")]
     for module in _LOADED:
         importlib.import_module(module)
     gc.collect()

@@ -29,7 +29,7 @@ class Finding:
 
     name: str
     good: bool
-    told: str
+    seen: str
     mend: str | None = None
 
 
@@ -49,18 +49,18 @@ def examine(project: Path) -> list[Finding]:
 
 def _python() -> Finding:
     wanted = ".".join(map(str, OLDEST_PYTHON))
-    told = f"{sys.version.split()[0]} at {sys.executable}"
+    seen = f"{sys.version.split()[0]} at {sys.executable}"
     if sys.version_info >= OLDEST_PYTHON:
-        return Finding("Python", True, told)
-    return Finding("Python", False, f"{told}, older than {wanted}", f"make PYTHON=python{wanted} setup")
+        return Finding("Python", True, seen)
+    return Finding("Python", False, f"{seen}, older than {wanted}", f"make PYTHON=python{wanted} setup")
 
 
 def _java() -> Finding:
     try:
         java = find_java()
     except SetupError as error:
-        told, mend = error.args
-        return Finding("Java", False, told.removesuffix(":"), mend)
+        seen, mend = error.args
+        return Finding("Java", False, seen.removesuffix(":"), mend)
     return Finding("Java", True, f"{java.major} at {java.path}")
 
 
@@ -82,24 +82,24 @@ def _port() -> Finding:
             listener.bind(("localhost", 0))
             return Finding("port", True, f"localhost:{listener.getsockname()[1]} was free")
     except OSError as error:
-        told = f"no port on localhost can be bound: {error}"
-        return Finding("port", False, told, "echo '127.0.0.1 localhost' | sudo tee -a /etc/hosts")
+        seen = f"no port on localhost can be bound: {error}"
+        return Finding("port", False, seen, "echo '127.0.0.1 localhost' | sudo tee -a /etc/hosts")
 
 
 def _disk(name: str, directory: Path, mend: str) -> Finding:
     free = disk_usage(_existing(directory)).free
-    told = f"{free / GIB:.1f} GiB free in {directory}"
-    return Finding(name, True, told) if free >= LEAST_DISK_BYTES else Finding(name, False, told, mend)
+    seen = f"{free / GIB:.1f} GiB free in {directory}"
+    return Finding(name, True, seen) if free >= LEAST_DISK_BYTES else Finding(name, False, seen, mend)
 
 
 def _memory() -> Finding:
     free = _free_memory_bytes()
     if free is None:
         return Finding("memory", True, "this system does not tell how much is free")
-    told = f"{free / GIB:.1f} GiB free"
+    seen = f"{free / GIB:.1f} GiB free"
     if free >= LEAST_MEMORY_BYTES:
-        return Finding("memory", True, told)
-    return Finding("memory", False, told, "stop what you do not need; Spark alone takes 1 GiB")
+        return Finding("memory", True, seen)
+    return Finding("memory", False, seen, "stop what you do not need; Spark alone takes 1 GiB")
 
 
 def _free_memory_bytes() -> int | None:
@@ -116,8 +116,8 @@ def _kernel_cache() -> Finding:
     for directory in _cache_directories():
         if os.access(_existing(directory), os.W_OK):
             return Finding("kernel cache", True, str(directory))
-    told = f"none of {', '.join(map(str, _cache_directories()))} can be written"
-    return Finding("kernel cache", False, told, f"export NUMBA_CACHE_DIR={tempfile.gettempdir()}/skerry-kernels")
+    seen = f"none of {', '.join(map(str, _cache_directories()))} can be written"
+    return Finding("kernel cache", False, seen, f"export NUMBA_CACHE_DIR={tempfile.gettempdir()}/skerry-kernels")
 
 
 def _cache_directories() -> list[Path]:
@@ -130,4 +130,4 @@ def _cache_directories() -> list[Path]:
 
 def _existing(directory: Path) -> Path:
     """Return the directory, or the nearest above it that is there already."""
-    return next(place for place in (directory.absolute(), *directory.absolute().parents) if place.exists())
+    return next(path for path in (directory.absolute(), *directory.absolute().parents) if path.exists())

@@ -18,7 +18,7 @@ _LINKED = ("bin", "jars", "sbin")
 
 
 def use_compiled_home() -> None:
-    """Point ``SPARK_HOME`` to such a home, unless the user has chosen one or there is no place to make it."""
+    """Point ``SPARK_HOME`` to such a home, unless the user has chosen one or none can be written."""
     if "SPARK_HOME" in os.environ:
         return
     installed = Path(pyspark.__file__).parent
@@ -29,7 +29,7 @@ def use_compiled_home() -> None:
 
 
 def _make_home(home: Path, installed: Path) -> bool:
-    """Make the home where it is not there yet; False if the place cannot be written."""
+    """Make the home where it is not there yet; False if the folder cannot be written."""
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name in _LINKED:

@@ -41,7 +41,7 @@ def find_java() -> Java:
     return _fit(Path(on_path), _installation())
 
 
-def major_version(told: str) -> int | None:
+def major_version(answer: str) -> int | None:
     """Read the major version out of what ``java -version`` tells; None if it tells none.
 
     >>> major_version('openjdk version "17.0.15" 2025-04-15')
@@ -49,7 +49,7 @@ def major_version(told: str) -> int | None:
     >>> major_version('java version "1.8.0_392"')
     8
     """
-    version = re.search(r'version "(?:1\.)?(\d+)', told)
+    version = re.search(r'version "(?:1\.)?(\d+)', answer)
     return int(version[1]) if version else None
 
 

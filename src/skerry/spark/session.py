@@ -95,10 +95,10 @@ def _size_for_master(master: str) -> dict[str, str]:
 @contextmanager
 def _own_log() -> Iterator[None]:
     """Let Spark's processes inherit a file instead of the terminal for what they have to say."""
-    place = Path(tempfile.gettempdir()) / f"skerry-spark-{os.getuid()}.log"
+    path = Path(tempfile.gettempdir()) / f"skerry-spark-{os.getuid()}.log"
     sys.stderr.flush()
     kept = os.dup(2)
-    log = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         os.dup2(log, 2)
         yield

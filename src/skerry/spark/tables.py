@@ -33,8 +33,8 @@ class TableStore:
         self._chosen: dict[int, dict[str, str]] = {}
         folder.mkdir(parents=True, exist_ok=True)
         if self._chosen_file.exists():
-            told = json.loads(self._chosen_file.read_text())
-            self._chosen = {int(batch): versions for batch, versions in told.items()}
+            found = json.loads(self._chosen_file.read_text())
+            self._chosen = {int(batch): versions for batch, versions in found.items()}
 
     def choose(self, batch: int) -> None:
         """Settle what a batch will see, unless that is settled already."""
@@ -70,10 +70,10 @@ class TableStore:
 def tables_of_task(names: Iterable[str]) -> dict[str, pa.RecordBatch]:
     """The tables as the running task's batch sees them."""
     wanted = list(names)
-    told = property_of_task(TABLES) if wanted else None
-    if told is None:
+    found = property_of_task(TABLES) if wanted else None
+    if found is None:
         return {}
-    files = json.loads(told)[str(batch_of_task())]
+    files = json.loads(found)[str(batch_of_task())]
     for stale in set(_read) - set(files.values()):
         del _read[stale]
     return {name: _rows(files[name]) for name in wanted}

@@ -85,25 +85,25 @@ def _enter(case: Case, kind: str, name: str, body: str) -> None:
 
 def check(case: Case, settings: Settings) -> list[str]:
     """Run a case; say what differs from what it expects."""
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         for name, body in case.inputs.items():
-            (place / name).write_text(body)
+            (folder / name).write_text(body)
         try:
-            outcome = _run(case, place, settings)
+            outcome = _run(case, folder, settings)
         except SkerryError as error:
             return [] if case.error and case.error in str(error) else [f"error: {error}"]
         if case.error:
             return [f"no error, expected {case.error!r}"]
-        differences = [_compare(name, body, place / "out") for name, body in case.expected.items()]
-        tallies = [_compare_tally(outcome, name, told) for name, told in case.tallies.items()]
+        differences = [_compare(name, body, folder / "out") for name, body in case.expected.items()]
+        tallies = [_compare_tally(outcome, name, expected) for name, expected in case.tallies.items()]
         return [found for found in [*differences, *tallies, *_compare_failures(outcome, case)] if found]
 
 
-def _run(case: Case, place: Path, settings: Settings) -> Outcome:
-    database = Database(Catalog.in_memory(), place)
+def _run(case: Case, folder: Path, settings: Settings) -> Outcome:
+    database = Database(Catalog.in_memory(), folder)
     database.execute(case.sql)
-    return database.run(FileSink(place / "out", "csv"), settings)
+    return database.run(FileSink(folder / "out", "csv"), settings)
 
 
 def _compare(name: str, body: str, out: Path) -> str | None:
@@ -125,10 +125,10 @@ def _rows(text: str) -> tuple[tuple[str, ...], Rows]:
     return header, Counter(rows)
 
 
-def _compare_tally(outcome: Outcome, source: str, told: str) -> str | None:
+def _compare_tally(outcome: Outcome, source: str, expected: str) -> str | None:
     tally = outcome.tallies[source]
     found = f"{tally.accepted},{tally.late},{tally.rejected}"
-    return None if found == told else f"{source}: accepted,late,rejected are {found}, expected {told}"
+    return None if found == expected else f"{source}: accepted,late,rejected are {found}, expected {expected}"
 
 
 def _compare_failures(outcome: Outcome, case: Case) -> list[str]:

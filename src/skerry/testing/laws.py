@@ -73,15 +73,15 @@ def incremental_changes_equal_snapshot(make: Make, steps: Sequence[Step]) -> Non
     """What successive ``changes`` add up to is as good as a snapshot, at every step."""
     operator = make()
     saved: dict[str, bytes] = {}
-    for place, step in enumerate(steps):
+    for number, step in enumerate(steps):
         _take(operator, step)
         apply_changes(operator.changes(), saved)
         whole = operator.snapshot()
-        told = f"after step {place} the changes add up to pages {sorted(saved)}, the snapshot has {sorted(whole)}"
-        assert saved.keys() == whole.keys(), told
-        rest = steps[place + 1 :]
+        message = f"after step {number} the changes add up to pages {sorted(saved)}, the snapshot has {sorted(whole)}"
+        assert saved.keys() == whole.keys(), message
+        rest = steps[number + 1 :]
         expected, found = (answers(_restore(make, pages), rest) for pages in (whole, saved))
-        _compare(f"restored from the changes until step {place}, not from a snapshot", expected, found)
+        _compare(f"restored from the changes until step {number}, not from a snapshot", expected, found)
 
 
 def one_batch_equals_many(make: Make, steps: Sequence[Step]) -> None:
@@ -180,7 +180,7 @@ def _shuffle(steps: Sequence[Step], time: str, dice: random.Random) -> list[Step
 
 def _compare(how: str, expected: Rows, found: Rows) -> None:
     missing, extra = list((expected - found).elements()), list((found - expected).elements())
-    told = (
+    message = (
         f"{how}, the operator gives other answers: {len(missing)} missing {missing[:3]}, {len(extra)} extra {extra[:3]}"
     )
-    assert expected == found, told
+    assert expected == found, message

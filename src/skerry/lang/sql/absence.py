@@ -28,8 +28,8 @@ def split_absence(predicate: exp.Expr | None) -> tuple[exp.Expr | None, exp.Expr
     parts = list(conjuncts(predicate))
     absent = [part for part in parts if _is_absence(part)]
     if len(absent) > 1:
-        told = "a view has one NOT EXISTS; put the other into a view that this one reads"
-        raise SqlError(told, location_of(_subquery(absent[1])))
+        message = "a view has one NOT EXISTS; put the other into a view that this one reads"
+        raise SqlError(message, location_of(_subquery(absent[1])))
     if not absent:
         return predicate, None
     others = [part.copy() for part in parts if part is not absent[0]]
@@ -40,10 +40,10 @@ def absence_node(absent: exp.Expr, present: From, rows: Project, streams: Stream
     """Those rows, of the stream ``present``, beside which nothing is that is not to exist."""
     tree = _subquery(absent)
     if present.source.is_table or present.time is None or present.window or present.last_rows:
-        told = (
+        message = (
             "NOT EXISTS goes with a stream that has a time, or SLIDING over one: how long a reading waits for a partner"
         )
-        raise SqlError(told, location_of(tree))
+        raise SqlError(message, location_of(tree))
     present = present if present.span_us is not None else replace(present, span_us=Micros(0))
     pair = exp.Select(joins=[exp.Join(this=from_of(tree), on=tree.args["where"].this)])
     keys, partners, side = JoinBinder(pair, streams, present=present).partners()

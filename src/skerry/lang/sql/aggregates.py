@@ -71,8 +71,8 @@ class AggregateBinder:
         if name is None:
             return node
         column = exp.column(name, quoted=True)
-        place = next((part.meta for part in node.walk() if "line" in part.meta), {})
-        column.meta.update(place)
+        location = next((part.meta for part in node.walk() if "line" in part.meta), {})
+        column.meta.update(location)
         return column
 
     def _name_of(self, node: exp.Expr) -> str | None:
@@ -121,14 +121,14 @@ class AggregateBinder:
                 raise SqlError(f"GROUP BY cannot compare {sql_name(type_)}; cast it", location_of(tree))
 
     def _resolve_group_part(self, part: exp.Expr) -> exp.Expr:
-        """What a part of GROUP BY stands for: a place in the SELECT list, one of its aliases, or itself."""
+        """What a part of GROUP BY stands for: a position in the SELECT list, one of its aliases, or itself."""
         if isinstance(part, exp.Literal) and not part.is_string:
-            place = int(part.name) if part.name.isdigit() else 0
-            if not 1 <= place <= len(self._tree.selects):
+            position = int(part.name) if part.name.isdigit() else 0
+            if not 1 <= position <= len(self._tree.selects):
                 raise SqlError(
                     f"GROUP BY {part.name} is outside the {len(self._tree.selects)} columns", location_of(part)
                 )
-            return self._tree.selects[place - 1].unalias()
+            return self._tree.selects[position - 1].unalias()
         if isinstance(part, exp.Column) and not part.table and not self._scope.has(part):
             for chosen in self._tree.selects:
                 if isinstance(chosen, exp.Alias) and identifier(chosen.args["alias"]) == identifier(part):
@@ -206,5 +206,5 @@ class _GroupScope(Scope):
             return super().find(column)
         except UnknownColumn:
             self._below.find(column)
-            told = f"column {column.name!r} must stand in GROUP BY or inside an aggregate"
-            raise SqlError(told, location_of(column)) from None
+            message = f"column {column.name!r} must stand in GROUP BY or inside an aggregate"
+            raise SqlError(message, location_of(column)) from None

@@ -98,8 +98,8 @@ def interval(node: exp.Expr) -> Micros:
     try:
         span = Micros(round(float(text) * MICROS[unit]))
     except (ValueError, KeyError, OverflowError):
-        told = f"cannot read {node.sql('risingwave')}; write INTERVAL '5' SECOND, with one of {', '.join(MICROS)}"
-        raise SqlError(told, location_of(node)) from None
+        message = f"cannot read {node.sql('risingwave')}; write INTERVAL '5' SECOND, with one of {', '.join(MICROS)}"
+        raise SqlError(message, location_of(node)) from None
     if abs(span) > _LONGEST_US:
         raise SqlError(f"{node.sql('risingwave')} is too long", location_of(node))
     return span
@@ -109,8 +109,8 @@ def _field(column: exp.Expr) -> pa.Field:
     if isinstance(column, exp.Identifier):
         raise SqlError(f"column {column.name!r} has no type; known are {', '.join(SQL_TYPES)}", location_of(column))
     if not isinstance(column, exp.ColumnDef) or column.args.get("constraints"):
-        told = f"cannot read {column.sql('risingwave')!r}; a column is written: name TYPE"
-        raise SqlError(told, location_of(column))
+        message = f"cannot read {column.sql('risingwave')!r}; a column is written: name TYPE"
+        raise SqlError(message, location_of(column))
     kind = column.args.get("kind")
     name = kind.this.value if kind is not None and isinstance(kind.this, exp.DType) else str(kind)
     type_ = SQL_TYPES.get(_SYNONYMS.get(name, name))

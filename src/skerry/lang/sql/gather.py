@@ -66,8 +66,8 @@ def _arguments(call: exp.Func) -> dict[str, exp.Expr]:
     for part in call.expressions[1:]:
         name = part.name.lower() if isinstance(part, exp.Kwarg) else ""
         if name not in _KNOWN:
-            told = f"GATHER does not know {part.sql('risingwave')!r}; known are {', '.join(_KNOWN)}"
-            raise SqlError(told, location_of(part) or location_of(call))
+            message = f"GATHER does not know {part.sql('risingwave')!r}; known are {', '.join(_KNOWN)}"
+            raise SqlError(message, location_of(part) or location_of(call))
         if name in found:
             raise SqlError(f"GATHER: {name} is given twice", location_of(part) or location_of(call))
         found[name] = part.expression
@@ -96,7 +96,7 @@ def _relations(sources: Sequence[Source], key: exp.Expr, across: exp.Expr | None
         named = across if across is not None else exp.Literal.string(source.name)
         moment = Expression.of(source.event_time, source.schema.field(source.event_time).type)
         found.append((scope, [key, named], [scalar(key, scope), scalar(named, scope)], moment))
-    wanted = [common_type([bound[place].type for _, _, bound, _ in found]) for place in (0, 1)]
+    wanted = [common_type([bound[position].type for _, _, bound, _ in found]) for position in (0, 1)]
     relations = []
     for (scope, trees, bound, moment), source in zip(found, sources, strict=True):
         columns = []

@@ -39,8 +39,8 @@ class JoinScope(Scope):
 
     def find(self, column: exp.Column) -> str:
         """The column behind the prefix of its relation."""
-        place = self.owner(column)
-        name = self._prefixes[place] + self._reads[place].scope.find(_bare(column))
+        position = self.owner(column)
+        name = self._prefixes[position] + self._reads[position].scope.find(_bare(column))
         self.used.add(name)
         return name
 
@@ -49,13 +49,13 @@ class JoinScope(Scope):
         self.check_table(column)
         if column.table:
             return next(p for p, read in enumerate(self._reads) if read.name.lower() == column.table.lower())
-        places = [place for place, read in enumerate(self._reads) if read.scope.has(_bare(column))]
-        if not places:
+        positions = [position for position, read in enumerate(self._reads) if read.scope.has(_bare(column))]
+        if not positions:
             raise UnknownColumn(column.name, self.name, self._list_columns(), location_of(column))
-        if len(places) > 1 and column.name.lower() not in self._merged:
-            spelled = " or ".join(f"{self._reads[place].name}.{column.name}" for place in places)
+        if len(positions) > 1 and column.name.lower() not in self._merged:
+            spelled = " or ".join(f"{self._reads[position].name}.{column.name}" for position in positions)
             raise SqlError(f"column {column.name!r} is ambiguous; write {spelled}", location_of(column))
-        return places[0]
+        return positions[0]
 
     def owners(self, tree: exp.Expr) -> set[int]:
         """Which relations an expression speaks of."""

@@ -21,8 +21,8 @@ def find_window(reads: Sequence[From], tree: exp.Expr) -> From:
     """The relation whose window it is, the first of several; all windows must be the same."""
     found = [read for read in reads if read.window]
     if not found:
-        told = f"TUMBLE({reads[0].source.name}, time, INTERVAL '30' SECOND)"
-        raise SqlError(f"an aggregate over a join needs the window of one of its streams: {told}", location_of(tree))
+        message = f"TUMBLE({reads[0].source.name}, time, INTERVAL '30' SECOND)"
+        raise SqlError(f"an aggregate over a join needs the window of one of its streams: {message}", location_of(tree))
     if any(read.window != found[0].window for read in found):
         raise SqlError("the streams of an aggregate over a join have one window, or SLIDING", location_of(tree))
     return found[0]
@@ -34,8 +34,8 @@ def check_ends(reads: Sequence[From], tree: exp.Expr) -> None:
     names = {read.name.lower() for read in reads if read.window}
     for column in tree.find_all(exp.Column):
         if column.name.lower() in (WINDOW_START, WINDOW_END) and column.table and column.table.lower() not in names:
-            told = f"{column.sql('risingwave')} has to be that of the window, {first.name}.{column.name}"
-            raise SqlError(told, location_of(column))
+            message = f"{column.sql('risingwave')} has to be that of the window, {first.name}.{column.name}"
+            raise SqlError(message, location_of(column))
 
 
 def keep_for_window(read: From, tree: exp.Expr) -> From:
@@ -43,8 +43,8 @@ def keep_for_window(read: From, tree: exp.Expr) -> From:
     if read.window is None:
         return read
     if not read.window.tumbling:
-        told = "HOP puts a reading into several windows; where streams are joined, write TUMBLE"
-        raise SqlError(told, location_of(tree))
+        message = "HOP puts a reading into several windows; where streams are joined, write TUMBLE"
+        raise SqlError(message, location_of(tree))
     return replace(read, span_us=read.window.size_us)
 
 

@@ -64,7 +64,7 @@ class JoinBinder:
         self._reads = [present or read_from(from_of(tree), streams), *(read_from(join.this, streams) for join in joins)]
         self._merged: set[str] = set()
         conditions = list(self._conditions(joins))
-        self._homes = {place: place for place, read in enumerate(self._reads) if not _is_lookup(read)}
+        self._homes = {position: position for position, read in enumerate(self._reads) if not _is_lookup(read)}
         if grouped:
             self._lay_window()
         self._check_reads()
@@ -95,14 +95,14 @@ class JoinBinder:
     def partners(self) -> tuple[list[Expression], Node, Side]:
         """Of two streams that are only compared by keys: what the first has for keys, and the second."""
         if not self.joins_streams:
-            told = "a table is not available there; write SLIDING over a stream"
-            raise SqlError(f"NOT EXISTS asks for a reading of a stream: {told}", location_of(self._tree))
+            message = "a table is not available there; write SLIDING over a stream"
+            raise SqlError(f"NOT EXISTS asks for a reading of a stream: {message}", location_of(self._tree))
         others = [*self._own[self._streams[0]], *self._rest]
         if others:
-            told = (
+            message = (
                 f"NOT EXISTS compares two streams by what is equal; {_write_conditions(others[:1])} is something else"
             )
-            raise SqlError(told, location_of(others[0]) or location_of(self._tree))
+            raise SqlError(message, location_of(others[0]) or location_of(self._tree))
         first, second = self._streams
         if self._reads[second].last_rows is not None:
             raise SqlError("NOT EXISTS goes by time: write SLIDING in place of LAST_ROWS", location_of(self._tree))
@@ -122,19 +122,19 @@ class JoinBinder:
 
     @property
     def _streams(self) -> list[int]:
-        return [place for place, home in self._homes.items() if place == home]
+        return [position for position, home in self._homes.items() if position == home]
 
-    def _over(self, places: Sequence[int], *, joined: bool = False) -> JoinScope:
+    def _over(self, positions: Sequence[int], *, joined: bool = False) -> JoinScope:
         """The names of some relations: tables' columns behind the table's name; once joined, behind the stream's."""
-        reads = [self._reads[place] for place in places]
+        reads = [self._reads[position] for position in positions]
         prefixes = [f"{read.name}." if _is_lookup(read) else "" for read in reads]
         if joined:
-            streams = [self._reads[self._homes[place]].name for place in places]
+            streams = [self._reads[self._homes[position]].name for position in positions]
             prefixes = [f"{stream}.{prefix}" for stream, prefix in zip(streams, prefixes, strict=True)]
         return JoinScope(reads, prefixes, frozenset(self._merged))
 
     def _side_scope(self, home: int) -> JoinScope:
-        return self._over([home, *(place for place, of in self._homes.items() if of == home != place)])
+        return self._over([home, *(position for position, of in self._homes.items() if of == home != position)])
 
     def _lay_window(self) -> None:
         """Let the streams of a window stay as long as it lasts, where they meet others; its ends are one for all."""
@@ -159,42 +159,42 @@ class JoinBinder:
 
     def _check_window(self, read: From) -> None:
         if read.span_us is None and read.last_rows is None:
-            told = f"SLIDING({read.source.name}, {read.time or 'time'}, INTERVAL '1' MINUTE)"
-            raise SqlError(f"a stream is joined over a window: {told} AS {read.name}", location_of(self._tree))
+            message = f"SLIDING({read.source.name}, {read.time or 'time'}, INTERVAL '1' MINUTE)"
+            raise SqlError(f"a stream is joined over a window: {message} AS {read.name}", location_of(self._tree))
         if read.time is None:
-            told = f"stream {read.source.name!r} needs a time to be joined: declare WATERMARK FOR"
-            raise SqlError(told, location_of(self._tree))
+            message = f"stream {read.source.name!r} needs a time to be joined: declare WATERMARK FOR"
+            raise SqlError(message, location_of(self._tree))
 
     def _conditions(self, joins: Sequence[exp.Join]) -> Iterator[exp.Expr]:
         """All that must hold, part by part."""
-        for place, join in enumerate(joins, 1):
+        for position, join in enumerate(joins, 1):
             kind = " ".join(str(join.args.get(part) or "") for part in ("method", "side", "kind")).split()
             if kind not in ([], ["INNER"], ["CROSS"]):
                 raise SqlError(f"{' '.join(kind)} JOIN is not available; write JOIN", location_of(join))
             yield from conjuncts(join.args.get("on"))
             for column in join.args.get("using") or []:
-                yield self._using(place, column)
+                yield self._using(position, column)
         where = self._tree.args.get("where")
         yield from conjuncts(where.this if where else None)
 
-    def _using(self, place: int, column: exp.Expr) -> exp.Expr:
+    def _using(self, position: int, column: exp.Expr) -> exp.Expr:
         name = identifier(column)
-        earlier = next((read for read in self._reads[:place] if name in read.source.schema.names), None)
-        if earlier is None or name not in self._reads[place].source.schema.names:
+        earlier = next((read for read in self._reads[:position] if name in read.source.schema.names), None)
+        if earlier is None or name not in self._reads[position].source.schema.names:
             raise SqlError(f"USING ({name}) needs the column on both sides", location_of(column))
         self._merged.add(name)
-        mine, other = (exp.column(name, read.name, quoted=True) for read in (earlier, self._reads[place]))
+        mine, other = (exp.column(name, read.name, quoted=True) for read in (earlier, self._reads[position]))
         return exp.EQ(this=mine, expression=other)
 
     def _tie_tables(self, conditions: Sequence[exp.Expr]) -> list[exp.Expr]:
         """Find the stream each table is looked up beside; give the conditions that are left."""
         left = list(conditions)
-        waiting = [place for place, read in enumerate(self._reads) if _is_lookup(read)]
+        waiting = [position for position, read in enumerate(self._reads) if _is_lookup(read)]
         while waiting:
             found = next(((table, tie) for table in waiting for part in left if (tie := self._tie(table, part))), None)
             if found is None:
-                told = f"table {self._reads[waiting[0]].name!r} needs a column that equals one of a stream"
-                raise SqlError(told, location_of(self._tree))
+                message = f"table {self._reads[waiting[0]].name!r} needs a column that equals one of a stream"
+                raise SqlError(message, location_of(self._tree))
             table, (home, _, _) = found
             ties = [(part, tie) for part in left if (tie := self._tie(table, part)) and tie[0] == home]
             self._ties[table] = [(mine, other) for _, (_, mine, other) in ties]
@@ -208,7 +208,7 @@ class JoinBinder:
         if not isinstance(part, exp.EQ):
             return None
         for mine, other in ((part.left, part.right), (part.right, part.left)):
-            homes = {self._homes.get(place) for place in self._everywhere.owners(mine)}
+            homes = {self._homes.get(position) for position in self._everywhere.owners(mine)}
             if self._everywhere.owners(other) == {table} and len(homes) == 1 and None not in homes:
                 (home,) = homes
                 assert home is not None
@@ -216,7 +216,7 @@ class JoinBinder:
         return None
 
     def _home(self, tree: exp.Expr) -> set[int]:
-        return {self._homes[place] for place in self._everywhere.owners(tree)}
+        return {self._homes[position] for position in self._everywhere.owners(tree)}
 
     def _classify(self, part: exp.Expr) -> None:
         homes = self._home(part)
@@ -243,8 +243,8 @@ class JoinBinder:
             classes = [*(found for found in classes if found not in touched), merged]
         everywhere = [found for found in classes if {home for home, _ in found} == set(self._streams)]
         if not everywhere:
-            told = "the streams of a join share a key: each must be equal to the others in some column"
-            raise SqlError(f"{told}; streams that meet by different keys need a view each", location_of(self._tree))
+            message = "the streams of a join share a key: each must be equal to the others in some column"
+            raise SqlError(f"{message}; streams that meet by different keys need a view each", location_of(self._tree))
         chosen = [[_first(found, home) for home in self._streams] for found in everywhere]
         implied = [{term.name for term in terms} for terms in chosen]
         for left, right, part in self._equalities:
@@ -317,8 +317,8 @@ def _in_common_type(trees: Sequence[exp.Expr], scopes: Sequence[Scope], whole: e
     wanted = common_type([expression.type for expression in bound])
     if wanted is None:
         ends = zip(trees, bound, strict=True)
-        told = " and ".join(f"{tree.sql('risingwave')} ({sql_name(expression.type)})" for tree, expression in ends)
-        raise SqlError(f"{told} cannot be compared; cast one", location_of(trees[0]) or location_of(whole))
+        message = " and ".join(f"{tree.sql('risingwave')} ({sql_name(expression.type)})" for tree, expression in ends)
+        raise SqlError(f"{message} cannot be compared; cast one", location_of(trees[0]) or location_of(whole))
     return [
         expression if expression.type == wanted else scalar(exp.cast(tree.copy(), sql_name(wanted)), scope)
         for expression, tree, scope in zip(bound, trees, scopes, strict=True)

@@ -34,11 +34,11 @@ class _Form:
     """A tree, and where in it each constant of the text stands."""
 
     tree: exp.Expr
-    places: tuple[exp.Literal, ...]
+    literals: tuple[exp.Literal, ...]
 
     def fill(self, constants: list[str]) -> exp.Expr:
         """The tree with other constants, until it is filled again."""
-        for node, constant in zip(self.places, constants, strict=True):
+        for node, constant in zip(self.literals, constants, strict=True):
             node.set("this", constant[1:-1].replace("''", "'") if constant[0] == "'" else constant)
         return self.tree
 
@@ -60,8 +60,8 @@ class Predicates:
         """A predicate's tree, after a look whether it can be asked of its stream. The next call may change it."""
         text = subscription.predicate
         if len(text) > _LONGEST:
-            told = f"subscription {subscription.id!r}: a predicate has {_LONGEST} characters at the most, got"
-            raise InputError(told, len(text))
+            message = f"subscription {subscription.id!r}: a predicate has {_LONGEST} characters at the most, got"
+            raise InputError(message, len(text))
         constants = _CONSTANT.findall(text) if _PLAIN.fullmatch(text) and "--" not in text and "/*" not in text else []
         if not constants:
             return self._check(subscription)
@@ -75,26 +75,26 @@ class Predicates:
         return found.fill(constants) if found else self._check(subscription)
 
     def _check(self, subscription: Subscription) -> exp.Expr:
-        stream, told = self._streams.get(subscription.stream), f"subscription {subscription.id!r}"
+        stream, owner = self._streams.get(subscription.stream), f"subscription {subscription.id!r}"
         if stream is None or stream.is_table:
             known = ", ".join(name for name, source in self._streams.items() if not source.is_table) or "none"
-            raise InputError(f"{told} is for stream {subscription.stream!r}, which is not there; known are {known}")
+            raise InputError(f"{owner} is for stream {subscription.stream!r}, which is not there; known are {known}")
         if stream.connector == "spark":
             what = "which Spark reads; subscriptions are matched where Skerry reads by itself"
-            raise InputError(f"{told} is for stream {stream.name!r}, {what}. A view can select from it")
+            raise InputError(f"{owner} is for stream {stream.name!r}, {what}. A view can select from it")
         try:
             tree = sqlglot.condition(subscription.predicate, dialect=DIALECT)
             condition(tree, Scope(stream.name, stream.schema))
         except SqlError as error:
-            raise InputError(f"{told}: {error}") from None
+            raise InputError(f"{owner}: {error}") from None
         except (SqlglotError, RecursionError):
-            raise InputError(f"{told}: cannot read the predicate {_short(subscription.predicate)!r}") from None
+            raise InputError(f"{owner}: cannot read the predicate {_short(subscription.predicate)!r}") from None
         return tree
 
 
 def _form(text: str, constants: list[str]) -> _Form | None:
     """The form of a text, found by putting constants into it that nobody writes; None if they cannot be found again."""
-    marks = [_mark(place, constant) for place, constant in enumerate(constants)]
+    marks = [_mark(position, constant) for position, constant in enumerate(constants)]
     left = iter(marks)
     tree = sqlglot.condition(_CONSTANT.sub(lambda _: next(left), text), dialect=DIALECT)
     found = {str(node.this): node for node in tree.find_all(exp.Literal)}
@@ -102,10 +102,10 @@ def _form(text: str, constants: list[str]) -> _Form | None:
     return _Form(tree, tuple(found[mark] for mark in wanted)) if sorted(found) == sorted(wanted) else None
 
 
-def _mark(place: int, constant: str) -> str:
+def _mark(position: int, constant: str) -> str:
     if constant[0] == "'":
-        return f"'{_UNLIKELY}#{place}'"
-    return f"{_UNLIKELY + place}.5" if "." in constant else str(_UNLIKELY + place)
+        return f"'{_UNLIKELY}#{position}'"
+    return f"{_UNLIKELY + position}.5" if "." in constant else str(_UNLIKELY + position)
 
 
 def _blank(constant: re.Match[str]) -> str:

@@ -64,11 +64,11 @@ def query_plan(tree: exp.Expr, streams: Streams, options: Mapping[str, str] | No
 
 
 def _check_parts(tree: exp.Select) -> None:
-    for argument, told in _LATER.items():
+    for argument, clause in _LATER.items():
         if tree.args.get(argument):
             part = tree.args[argument]
             raise SqlError(
-                f"{told} is not available in a view",
+                f"{clause} is not available in a view",
                 location_of(part[0] if isinstance(part, list) else part) or location_of(tree),
             )
     unknown = [argument for argument, part in tree.args.items() if part and argument not in _KNOWN]
@@ -85,8 +85,8 @@ def _check_absence(tree: exp.Select, table: exp.Expr) -> None:
     kinds = {"an aggregate": _aggregates(tree), "a join": tree.args.get("joins"), "GATHER": is_gather(table)}
     beside = next((kind for kind, there in kinds.items() if there), None)
     if absent is not None and beside:
-        told = f"NOT EXISTS beside {beside} is not available; let one view read the other"
-        raise SqlError(told, location_of(absent) or location_of(tree))
+        message = f"NOT EXISTS beside {beside} is not available; let one view read the other"
+        raise SqlError(message, location_of(absent) or location_of(tree))
 
 
 def _refuse(options: Mapping[str, str], names: Sequence[str], what: str) -> None:
@@ -168,7 +168,7 @@ def _select(node: Node, predicate: exp.Expr, scope: Scope) -> Node:
 
 def _columns(tree: exp.Select, scope: Scope) -> tuple[tuple[str, Expression], ...]:
     found: list[tuple[str, Expression]] = []
-    for place, part in enumerate(tree.selects, 1):
+    for position, part in enumerate(tree.selects, 1):
         if isinstance(part, exp.Star) or (isinstance(part, exp.Column) and isinstance(part.this, exp.Star)):
             if part.args.get("except_") or part.args.get("replace"):
                 raise SqlError("* cannot leave columns out here", location_of(tree))
@@ -179,19 +179,19 @@ def _columns(tree: exp.Select, scope: Scope) -> tuple[tuple[str, Expression], ..
                 (outer, Expression.of(name, scope.schema.field(name).type)) for outer, name in scope.everything(table)
             ]
         else:
-            found.append((output_name(part, place), scalar(part.unalias(), scope)))
+            found.append((output_name(part, position), scalar(part.unalias(), scope)))
     return tuple(found)
 
 
-def output_name(part: exp.Expr, place: int) -> str:
-    """The name of an answer's column: its alias, its column, its function, or its place."""
+def output_name(part: exp.Expr, position: int) -> str:
+    """The name of an answer's column: its alias, its column, its function, or its position."""
     if isinstance(part, exp.Alias):
         return identifier(part.args["alias"])
     if isinstance(part, exp.Column):
         return identifier(part)
     if isinstance(part, exp.Func) and not isinstance(part, exp.Anonymous):
         return part.sql_name().lower()
-    return part.name.lower() if isinstance(part, exp.Anonymous) else f"column{place}"
+    return part.name.lower() if isinstance(part, exp.Anonymous) else f"column{position}"
 
 
 def _bind_aggregate(tree: exp.Select, node: Node, read: From) -> Node:
@@ -207,8 +207,8 @@ def _bind_aggregate(tree: exp.Select, node: Node, read: From) -> Node:
 def _bind_groups(tree: exp.Select, groups: AggregateBinder, aggregate: Aggregate) -> Node:
     """The columns of an aggregating SELECT, and its HAVING."""
     columns = tuple(
-        (output_name(part, place), groups.over_groups(part.unalias(), aggregate.schema))
-        for place, part in enumerate(tree.selects, 1)
+        (output_name(part, position), groups.over_groups(part.unalias(), aggregate.schema))
+        for position, part in enumerate(tree.selects, 1)
     )
     having = tree.args.get("having")
     if having:

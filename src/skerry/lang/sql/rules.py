@@ -61,7 +61,7 @@ def _bind_program(view: View, base: Path, streams: Streams) -> Deduce:
 
 @contextmanager
 def _name_file(file: str) -> Iterator[None]:
-    """Say of what is wrong in a program in which file that is: places are the file's own."""
+    """Name the file of a program in what is wrong with it: locations are those of the file."""
     try:
         yield
     except RuleError as error:

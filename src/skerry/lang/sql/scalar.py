@@ -131,7 +131,7 @@ def _kind(node: exp.Expr) -> str:
         (exp.Subquery, "a subquery"),
         (exp.Star, "*"),
     ]
-    return next((told for class_, told in kinds if isinstance(node, class_)), type(node).__name__.lower())
+    return next((words for class_, words in kinds if isinstance(node, class_)), type(node).__name__.lower())
 
 
 @cache
@@ -151,14 +151,14 @@ def _check_functions(sql: str, tree: exp.Expr) -> None:
     for node in _functions(sql, tree):
         name = (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).lower()
         if name in _UNBOUNDED:
-            told = f"the function {name!r} is not available: nothing bounds the size of its answer"
-            raise SqlError(told, _place_of_function(tree, name))
+            message = f"the function {name!r} is not available: nothing bounds the size of its answer"
+            raise SqlError(message, _locate_function(tree, name))
         if not _steady(node, name):
-            told = f"the function {name!r} is not available: an answer must follow from the readings alone"
-            raise SqlError(told, _place_of_function(tree, name))
+            message = f"the function {name!r} is not available: an answer must follow from the readings alone"
+            raise SqlError(message, _locate_function(tree, name))
         if isinstance(node, exp.Anonymous) and name not in _is_offered():
             near = difflib.get_close_matches(name, _is_offered(), 3)
-            raise UnknownFunction(name, near, _place_of_function(tree, name))
+            raise UnknownFunction(name, near, _locate_function(tree, name))
 
 
 def _functions(sql: str, tree: exp.Expr) -> list[exp.Func]:
@@ -177,7 +177,7 @@ def _steady(node: exp.Func, name: str) -> bool:
     return not (isinstance(node, clocks) or since_now or known)
 
 
-def _place_of_function(tree: exp.Expr, name: str) -> Location | None:
+def _locate_function(tree: exp.Expr, name: str) -> Location | None:
     for node in tree.find_all(exp.Func):
         if name.lower() in (node.name.lower(), node.sql_name().lower()):
             return location_of(node)

@@ -25,8 +25,8 @@ def read_inserted(tree: exp.Insert) -> list[Subscription]:
     named = tree.this.expressions if isinstance(tree.this, exp.Schema) else []
     columns = [identifier(column) for column in named]
     if not {"id", "stream", "predicate"} <= set(columns) <= set(_COLUMNS) or len(set(columns)) < len(columns):
-        told = "INSERT INTO subscriptions (id, stream, predicate) VALUES ('q1', 'road', 'speed < 30')"
-        raise SqlError(f"a subscription is written {told}; it may have a sink too", location_of(tree))
+        message = "INSERT INTO subscriptions (id, stream, predicate) VALUES ('q1', 'road', 'speed < 30')"
+        raise SqlError(f"a subscription is written {message}; it may have a sink too", location_of(tree))
     if not isinstance(tree.expression, exp.Values):
         raise SqlError("subscriptions are given as VALUES", location_of(tree))
     rows = [row.expressions if isinstance(row, exp.Tuple) else [row.unnest()] for row in tree.expression.expressions]
