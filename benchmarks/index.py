@@ -27,11 +27,11 @@ from skerry.index.index import QueryIndex
 from skerry.index.keys import key_of_double
 from skerry.index.region import Box, Region
 from skerry.index.spans import Values
-from skerry.kernels.index.brute import brute_force
-from skerry.kernels.index.ibs import IntervalTrees
-from skerry.kernels.index.mlgf import GridFile
-from skerry.kernels.index.spatial_join import join_batch, join_immediately
 from skerry.model.duckdb_session import open_duckdb
+from skerry.rivals.query_index.brute_force import brute_force
+from skerry.rivals.query_index.grid_file import GridFile
+from skerry.rivals.query_index.ibs_trees import IntervalTrees
+from skerry.rivals.query_index.spatial_join import join_batch, join_immediately
 
 _CHANGES = 2_000
 _FEW_POINTS = 500

@@ -11,11 +11,11 @@ from skerry.index.boxes import BoxIndex
 from skerry.index.sifted import Sifted
 from skerry.kernels.index.bitmaps import Bitmaps
 from skerry.kernels.index.blocks import Blocks
-from skerry.kernels.index.brute import brute_force
 from skerry.kernels.index.grid import GREATEST, LEAST, grid_over
-from skerry.kernels.index.ibs import IntervalTrees
-from skerry.kernels.index.mlgf import GridFile
-from skerry.kernels.index.spatial_join import join_batch, join_immediately
+from skerry.rivals.query_index.brute_force import brute_force
+from skerry.rivals.query_index.grid_file import GridFile
+from skerry.rivals.query_index.ibs_trees import IntervalTrees
+from skerry.rivals.query_index.spatial_join import join_batch, join_immediately
 from tests.index.boxes import Case, cases, inside, pairs
 
 

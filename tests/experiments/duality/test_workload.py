@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from skerry.experiments.duality.workload import Queries, join_queries, points, quarters, queries
-from skerry.kernels.index.brute import brute_force
 from skerry.kernels.index.grid import GREATEST, LEAST
+from skerry.rivals.query_index.brute_force import brute_force
 
 
 def test_elements_are_uniform_or_crowded_into_a_tenth_of_each_attribute():

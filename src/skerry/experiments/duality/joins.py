@@ -12,11 +12,11 @@ from skerry.experiments.duality.techniques import TIME, Timed
 from skerry.experiments.duality.timing import Tell, agreed, timed
 from skerry.experiments.duality.workload import join_queries, points, quarters
 from skerry.experiments.figure import Figure, Outcome, Verdict
-from skerry.index.indexed_join import IndexedWindowJoin
-from skerry.kernels.index.join_queries import Shape
-from skerry.kernels.index.shared_join import SharedWindowJoin
-from skerry.kernels.index.window_join import SpatialWindowJoin
 from skerry.model.arrays import Int32s, Int64s
+from skerry.rivals.window_joins.box_index_join import IndexedWindowJoin
+from skerry.rivals.window_joins.ibs_js import SharedWindowJoin
+from skerry.rivals.window_joins.join_queries import Shape
+from skerry.rivals.window_joins.sj_join import SpatialWindowJoin
 
 __all__ = ["PAPER", "by_window"]
 

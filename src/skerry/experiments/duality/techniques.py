@@ -9,10 +9,10 @@ from skerry.experiments.duality.timing import agreed, timed
 from skerry.experiments.duality.workload import Queries, points, queries
 from skerry.experiments.figure import Panel
 from skerry.index.boxes import BoxIndex
-from skerry.kernels.index.ibs import IntervalTrees
-from skerry.kernels.index.mlgf import GridFile
-from skerry.kernels.index.spatial_join import join_batch, join_immediately
 from skerry.model.arrays import Int64s
+from skerry.rivals.query_index.grid_file import GridFile
+from skerry.rivals.query_index.ibs_trees import IntervalTrees
+from skerry.rivals.query_index.spatial_join import join_batch, join_immediately
 
 __all__ = ["TIME", "Effort", "Techniques", "Timed", "rehearse", "times", "timing"]
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from skerry.kernels.index.grid import GREATEST, LEAST
-from skerry.kernels.index.join_queries import COMPARISONS, JoinQueries
 from skerry.model.arrays import Float64s, Int64s
+from skerry.rivals.window_joins.join_queries import COMPARISONS, JoinQueries
 
 __all__ = ["Queries", "join_queries", "points", "quarters", "queries"]
 

@@ -5,11 +5,11 @@ from functools import partial
 
 from skerry.experiments.figure import Figure
 from skerry.experiments.shedding.claims import below, near_best
-from skerry.experiments.shedding.foresight import given_with_foresight
 from skerry.experiments.shedding.runs import ANSWERS, Case, Tell, measured
 from skerry.experiments.shedding.unique import BEST_SHARE
 from skerry.experiments.shedding.workload import Workload, generated
 from skerry.kernels.joins.snjoin import Tuples
+from skerry.rivals.shedding.foresight import given_with_foresight
 from skerry.shedding.bounded import POLICIES
 
 __all__ = ["by_variance", "foreseen"]

@@ -6,10 +6,10 @@ from functools import partial
 
 from skerry.experiments.figure import Figure, Verdict
 from skerry.experiments.shedding.claims import above, near_best, rising, steady
-from skerry.experiments.shedding.optimum import needs, optimum
 from skerry.experiments.shedding.runs import ANSWERS, Case, Tell, measured
 from skerry.experiments.shedding.workload import Workload, generated
 from skerry.kernels.joins.snjoin import Tuples
+from skerry.rivals.shedding.optimum import needs, optimum
 from skerry.shedding.bounded import POLICIES
 
 __all__ = ["BEST_SHARE", "RIVALS", "by_drift", "by_memory", "by_orders", "by_rate", "by_skew", "by_streams"]

@@ -11,10 +11,15 @@ from skerry.experiments.snjoin.claims import gain, order
 from skerry.experiments.snjoin.harness import Joining, Tally
 from skerry.experiments.snjoin.load import WINDOW_US, Lifetime, Load, Values, generated, steady
 from skerry.experiments.snjoin.sizes import Course, Tell, measured_at_sizes
-from skerry.kernels.joins.outer import Lists
 from skerry.model.arrays import Int64s
 from skerry.model.time import Micros
-from skerry.operators.joins.outer import OuterMJoin, OuterSNJoin, OuterTechnique, OuterTree
+from skerry.rivals.joins.match_lists import Lists
+from skerry.rivals.joins.variable_arity import (
+    VariableArityMJoin,
+    VariableAritySNJoin,
+    VariableArityTechnique,
+    VariableArityTree,
+)
 
 __all__ = ["MAKERS", "SLIM_TREE", "load_of", "variable_arity"]
 
@@ -34,7 +39,7 @@ _BARE = "likely: these are bare kernels, in which the fixed costs of an engine d
 class _Listing:
     """A join of variable arity at work."""
 
-    technique: OuterTechnique
+    technique: VariableArityTechnique
 
     def take(self, load: Load, chosen: Int64s) -> Lists:
         starts = load.times[chosen]
@@ -47,15 +52,15 @@ class _Listing:
         return Tally(int((np.diff(offsets) > 0).sum()), rows.size)
 
 
-def _joining(technique: type[OuterTechnique], sensor_count: int) -> Joining:
+def _joining(technique: type[VariableArityTechnique], sensor_count: int) -> Joining:
     """None needs to know how many sensors there are."""
     return _Listing(technique(WINDOW_US, _LIMIT))
 
 
 MAKERS = {
-    "snjoin": partial(_joining, OuterSNJoin),
-    "mjoin": partial(_joining, OuterMJoin),
-    "tree": partial(_joining, OuterTree),
+    "snjoin": partial(_joining, VariableAritySNJoin),
+    "mjoin": partial(_joining, VariableArityMJoin),
+    "tree": partial(_joining, VariableArityTree),
 }
 
 

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from skerry.errors import KernelError, LimitError
 from skerry.model.time import END_OF_TIME
-from skerry.operators.joins.outer import OuterMJoin, OuterSNJoin, OuterTree
+from skerry.rivals.joins.variable_arity import VariableArityMJoin, VariableAritySNJoin, VariableArityTree
 from tests.kernels.tuples import LAST, any_key, any_moment, any_span, columns
 from tests.oracles import rivals
 from tests.oracles.rivals import Arrival
 
-techniques = pytest.mark.parametrize("technique", [OuterMJoin, OuterTree, OuterSNJoin])
+techniques = pytest.mark.parametrize("technique", [VariableArityMJoin, VariableArityTree, VariableAritySNJoin])
 
 
 @st.composite

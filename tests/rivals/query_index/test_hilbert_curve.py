@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skerry.errors import KernelError
-from skerry.kernels.index.hilbert import hilbert_keys
+from skerry.rivals.query_index.hilbert_curve import hilbert_keys
 
 
 @pytest.mark.parametrize(("axes", "bits"), [(1, 3), (2, 1), (2, 4), (3, 2), (4, 2), (5, 1)])

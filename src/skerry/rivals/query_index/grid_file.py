@@ -16,8 +16,19 @@ import numpy as np
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import Grid, cell_of, grid_over
-from skerry.kernels.index.gridpages import FAN, FIRST, HEIGHT, LAST, NODES, PAGE, PAGES, ROOT, GridPages, search
 from skerry.model.arrays import Int32s, Int64s
+from skerry.rivals.query_index.grid_file_pages import (
+    FAN,
+    FIRST,
+    HEIGHT,
+    LAST,
+    NODES,
+    PAGE,
+    PAGES,
+    ROOT,
+    GridPages,
+    search,
+)
 
 __all__ = ["GridFile"]
 

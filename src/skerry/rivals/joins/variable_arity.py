@@ -19,17 +19,17 @@ from skerry.kernels.joins.chains import (
     laid_out,
     with_tables,
 )
-from skerry.kernels.joins.outer import Lists, climb_levels, probe_tables, swept_occurrences, walk_occurrences
 from skerry.model.arrays import Int32s, Int64s
 from skerry.model.time import Micros
+from skerry.rivals.joins.match_lists import Lists, climb_levels, probe_tables, swept_occurrences, walk_occurrences
 
-__all__ = ["OuterMJoin", "OuterSNJoin", "OuterTechnique", "OuterTree"]
+__all__ = ["VariableArityMJoin", "VariableAritySNJoin", "VariableArityTechnique", "VariableArityTree"]
 
 _MOST_SENSORS = 2**31
 _FIRST_MOMENT, _LAST_MOMENT = -(2**63), 2**63 - 1
 
 
-class OuterTechnique(ABC):
+class VariableArityTechnique(ABC):
     """A way to list for each tuple the tuples of other sensors with its key that are no older than ``span_us``."""
 
     def __init__(self, span_us: int, limit: int) -> None:
@@ -65,14 +65,14 @@ class OuterTechnique(ABC):
         return self._chains.entry_count
 
 
-class OuterSNJoin(OuterTechnique):
+class VariableAritySNJoin(VariableArityTechnique):
     """One table for all sensors: a tuple walks the occurrences of its value, newest first, until one has ended.
 
     What it costs is in proportion to its list, however many sensors there are.
 
     Ali, Aref, Kamel: Multi-way Joins for Sensor-Network Databases, 2005, section 3.1.
 
-    >>> join, one = OuterSNJoin(span_us=10, limit=100), np.ones(2, np.int64)
+    >>> join, one = VariableAritySNJoin(span_us=10, limit=100), np.ones(2, np.int64)
     >>> offsets, rows = join.arrive(np.array([3, 5], np.int32), one, np.array([20, 25]), np.array([7, 8]))
     >>> offsets.tolist(), rows.tolist()
     ([0, 0, 1], [7])
@@ -87,7 +87,7 @@ class OuterSNJoin(OuterTechnique):
         self._chains = swept_occurrences(self._chains, watermark)
 
 
-class _TableASensor(OuterTechnique):
+class _TableASensor(VariableArityTechnique):
     """What probes a table for each sensor, in the order of ``_sensors``."""
 
     def __init__(self, span_us: int, limit: int) -> None:
@@ -131,7 +131,7 @@ class _TableASensor(OuterTechnique):
         self._chains = chained(laid_out(self._chains.pool, count, sizes))
 
 
-class OuterMJoin(_TableASensor):
+class VariableArityMJoin(_TableASensor):
     """A table a sensor: a tuple probes all of them, for any may have its key.
 
     What it costs is in proportion to the number of sensors. A new one gets an empty table behind the others.
@@ -149,7 +149,7 @@ class OuterMJoin(_TableASensor):
         self._chains = with_tables(self._chains, self._sensors.size)
 
 
-class OuterTree(_TableASensor):
+class VariableArityTree(_TableASensor):
     """A left-deep tree, a level a sensor: a tuple's partial result is handed up through all of them.
 
     What it costs is in proportion to the number of sensors. Levels stand in order of the sensors'

@@ -2,9 +2,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skerry.experiments.shedding.foresight import given_with_foresight
 from skerry.experiments.shedding.workload import Workload, generated
 from skerry.kernels.joins.snjoin import Tuples
+from skerry.rivals.shedding.foresight import given_with_foresight
 from tests.oracles.joins import Tuple
 from tests.shedding.reference import BoundedJoin, Policy
 

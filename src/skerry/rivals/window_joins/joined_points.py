@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from skerry.errors import KernelError
-from skerry.kernels.index.join_queries import Shape, outcomes
-from skerry.kernels.index.sliding import Elements
 from skerry.model.arrays import Int64s
+from skerry.rivals.window_joins.join_queries import Shape, outcomes
+from skerry.rivals.window_joins.sliding_window import Elements
 
 __all__ = ["LEFT", "RIGHT", "Joinable", "JoinedPoints"]
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from skerry.errors import KernelError
 from skerry.index.axes import Axis, codes
-from skerry.index.indexed_join import IndexedWindowJoin
 from skerry.kernels.index.grid import GREATEST, LEAST
-from skerry.kernels.index.join_queries import ANY, COMPARISONS, JoinQueries, Shape
-from skerry.kernels.index.shared_join import SharedWindowJoin
-from skerry.kernels.index.window_join import SpatialWindowJoin
+from skerry.rivals.window_joins.box_index_join import IndexedWindowJoin
+from skerry.rivals.window_joins.ibs_js import SharedWindowJoin
+from skerry.rivals.window_joins.join_queries import ANY, COMPARISONS, JoinQueries, Shape
+from skerry.rivals.window_joins.sj_join import SpatialWindowJoin
 
 OPERATORS = {"<": operator.lt, "<=": operator.le, "=": operator.eq, ">=": operator.ge, ">": operator.gt}
 VALUES = [None, float("-inf"), -0.0, 0.0, 0.5, 1.0, float("inf"), float("nan")]

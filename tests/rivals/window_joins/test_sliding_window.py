@@ -3,8 +3,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skerry.kernels.index.grid import Grid, cells_of
-from skerry.kernels.index.hilbert import hilbert_keys
-from skerry.kernels.index.sliding import Elements, NearbyElements
+from skerry.rivals.query_index.hilbert_curve import hilbert_keys
+from skerry.rivals.window_joins.sliding_window import Elements, NearbyElements
 
 GRID = Grid(np.array([[-(2**63), 2, 4, 6], [-(2**63), 3, 3, 3]]), np.array([4, 2]))
 steps = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(0, 2)), max_size=150)

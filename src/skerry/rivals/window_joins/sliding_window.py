@@ -11,8 +11,8 @@ import numpy as np
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import Grid, cells_of
-from skerry.kernels.index.hilbert import CURVE_AXES, curve_bits, hilbert_keys
 from skerry.model.arrays import Int64s
+from skerry.rivals.query_index.hilbert_curve import CURVE_AXES, curve_bits, hilbert_keys
 
 __all__ = ["Elements", "NearbyElements"]
 

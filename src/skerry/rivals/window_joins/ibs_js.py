@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skerry.kernels.index.ibs import IntervalTrees
-from skerry.kernels.index.join_queries import JoinQueries, Shape
-from skerry.kernels.index.joined_points import JoinedPoints
-from skerry.kernels.index.sliding import Elements
 from skerry.model.arrays import Int32s, Int64s
+from skerry.rivals.query_index.ibs_trees import IntervalTrees
+from skerry.rivals.window_joins.join_queries import JoinQueries, Shape
+from skerry.rivals.window_joins.joined_points import JoinedPoints
+from skerry.rivals.window_joins.sliding_window import Elements
 
 __all__ = ["SharedWindowJoin"]
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import cells_of, grid_over
-from skerry.kernels.index.gridpages import PAGE, search
-from skerry.kernels.index.hilbert import CURVE_AXES, curve_bits, hilbert_keys
-from skerry.kernels.index.mlgf import GridFile
-from skerry.kernels.index.neighbours import inside, sort_axis, unsorted, write_points
 from skerry.kernels.index.pairs import roomier
 from skerry.model.arrays import Int32s, Int64s
+from skerry.rivals.query_index.grid_file import GridFile
+from skerry.rivals.query_index.grid_file_pages import PAGE, search
+from skerry.rivals.query_index.hilbert_curve import CURVE_AXES, curve_bits, hilbert_keys
+from skerry.rivals.query_index.points_in_boxes import inside, sort_axis, unsorted, write_points
 
 __all__ = ["join_batch", "join_immediately"]
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from skerry.errors import LimitError
 from skerry.kernels.joins.chains import empty_chains, swept
-from skerry.kernels.joins.outer import climb_levels, probe_tables, swept_occurrences, walk_occurrences
+from skerry.rivals.joins.match_lists import climb_levels, probe_tables, swept_occurrences, walk_occurrences
 from tests.kernels.tuples import arrivals, packed
 from tests.oracles import rivals
 from tests.oracles.rivals import Arrival

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skerry.experiments.shedding.optimum import Needs, needs, optimum
 from skerry.experiments.shedding.workload import Workload, generated
 from skerry.kernels.joins.snjoin import Tuples
+from skerry.rivals.shedding.optimum import Needs, needs, optimum
 from tests.oracles.joins import Tuple
 from tests.shedding.reference import BoundedJoin, Policy
 

@@ -7,10 +7,10 @@ condition is an interval, and one index has the queries of all conditions.
 import numpy as np
 
 from skerry.index.boxes import BoxIndex
-from skerry.kernels.index.join_queries import JoinQueries, Shape
-from skerry.kernels.index.joined_points import JoinedPoints
-from skerry.kernels.index.sliding import Elements
 from skerry.model.arrays import Int32s, Int64s
+from skerry.rivals.window_joins.join_queries import JoinQueries, Shape
+from skerry.rivals.window_joins.joined_points import JoinedPoints
+from skerry.rivals.window_joins.sliding_window import Elements
 
 __all__ = ["IndexedWindowJoin"]
 

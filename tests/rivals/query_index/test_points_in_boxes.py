@@ -3,11 +3,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skerry.kernels.index.brute import brute_force
 from skerry.kernels.index.grid import GREATEST, LEAST, Grid
-from skerry.kernels.index.mlgf import GridFile
-from skerry.kernels.index.neighbours import inside, sort_axis, unsorted, write_points
-from skerry.kernels.index.spatial_join import join_batch
+from skerry.rivals.query_index.brute_force import brute_force
+from skerry.rivals.query_index.grid_file import GridFile
+from skerry.rivals.query_index.points_in_boxes import inside, sort_axis, unsorted, write_points
+from skerry.rivals.query_index.spatial_join import join_batch
 
 GRID = Grid(np.array([[LEAST, 0, 5, 9]]), np.array([4]))
 CUTS = [LEAST, 0, 5, 9]

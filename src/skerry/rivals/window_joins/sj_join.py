@@ -12,15 +12,15 @@ import numpy as np
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import Grid, grid_over
-from skerry.kernels.index.gridpages import PAGE, search
-from skerry.kernels.index.hilbert import curve_bits
-from skerry.kernels.index.join_queries import UNKNOWN, JoinQueries, Shape
-from skerry.kernels.index.joined_points import LEFT, JoinedPoints
-from skerry.kernels.index.mlgf import GridFile
-from skerry.kernels.index.neighbours import inside, sort_axis, unsorted, write_points
 from skerry.kernels.index.pairs import roomier
-from skerry.kernels.index.sliding import NearbyElements
 from skerry.model.arrays import Int32s, Int64s
+from skerry.rivals.query_index.grid_file import GridFile
+from skerry.rivals.query_index.grid_file_pages import PAGE, search
+from skerry.rivals.query_index.hilbert_curve import curve_bits
+from skerry.rivals.query_index.points_in_boxes import inside, sort_axis, unsorted, write_points
+from skerry.rivals.window_joins.join_queries import UNKNOWN, JoinQueries, Shape
+from skerry.rivals.window_joins.joined_points import LEFT, JoinedPoints
+from skerry.rivals.window_joins.sliding_window import NearbyElements
 
 __all__ = ["SpatialWindowJoin"]
 
