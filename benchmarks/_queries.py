@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from _workloads import complete
-from skerry.index.axes import Axis, codes
+from skerry.index.column_codes import Axis, codes
 from skerry.kernels.index.grid import GREATEST, LEAST
 
 POINTS = 10_000

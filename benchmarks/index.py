@@ -22,11 +22,11 @@ import pyarrow as pa
 from _report import Report
 
 from _queries import ANSWERS, POINTS, Workload, of_eight, w3
-from skerry.index.boxes import BoxIndex
-from skerry.index.index import QueryIndex
-from skerry.index.keys import key_of_double
+from skerry.index.box_index import BoxIndex
+from skerry.index.domains import key_of_double
+from skerry.index.query_index import QueryIndex
 from skerry.index.region import Box, Region
-from skerry.index.spans import Values
+from skerry.index.value_sets import Values
 from skerry.model.duckdb_session import open_duckdb
 from skerry.rivals.query_index.brute_force import brute_force
 from skerry.rivals.query_index.grid_file import GridFile

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skerry.index.boxes import BoxIndex
-from skerry.index.sifted import Sifted
-from skerry.kernels.index.bitmaps import Bitmaps
-from skerry.kernels.index.blocks import Blocks
+from skerry.index.box_index import BoxIndex
+from skerry.index.prefiltered_boxes import Sifted
+from skerry.kernels.index.box_bitmaps import Bitmaps
+from skerry.kernels.index.box_blocks import Blocks
 from skerry.kernels.index.grid import GREATEST, LEAST, grid_over
 from skerry.rivals.query_index.brute_force import brute_force
 from skerry.rivals.query_index.grid_file import GridFile

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyarrow import types as kinds
 from sqlglot import exp
 
-from skerry.index.keys import Moment
+from skerry.index.domains import Moment
 from skerry.model.types import TIMESTAMP
 
 __all__ = ["Evaluator", "Unlike", "constants"]

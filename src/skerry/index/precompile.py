@@ -3,9 +3,9 @@
 import numpy as np
 import pyarrow as pa
 
-from skerry.index.axes import Axis, codes
-from skerry.index.boxes import BoxIndex
-from skerry.kernels.index.pairs import merged
+from skerry.index.box_index import BoxIndex
+from skerry.index.column_codes import Axis, codes
+from skerry.kernels.index.match_pairs import merged
 
 __all__ = ["warm_index"]
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from skerry.index.spans import Cut, Values
+from skerry.index.value_sets import Cut, Values
 
 __all__ = ["Box", "Region"]
 

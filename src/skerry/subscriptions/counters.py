@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from skerry.catalog import Catalog, Source
 from skerry.errors import CatalogError
-from skerry.index.index import Matches, QueryIndex
+from skerry.index.query_index import Matches, QueryIndex
 from skerry.model.arrays import Int32s, Int64s
 from skerry.model.atomic_write import write_atomically
 from skerry.model.batch import as_batch, empty, pack, unpack

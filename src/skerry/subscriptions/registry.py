@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from skerry.catalog import Source, SubscriptionChange
 from skerry.catalog.counters import SUBSCRIPTION
 from skerry.errors import InputError
-from skerry.index.index import QueryIndex
-from skerry.index.reading import region_of
+from skerry.index.query_index import QueryIndex
+from skerry.index.region_from_predicate import region_of
 from skerry.lang.sql.predicates import Predicates
 from skerry.model.duckdb_session import open_duckdb
 from skerry.subscriptions.counters import COUNTS, Counted

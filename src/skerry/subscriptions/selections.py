@@ -10,8 +10,8 @@ import sqlglot
 from skerry.build.stages import Stages
 from skerry.catalog import Source
 from skerry.catalog.counters import VIEW
-from skerry.index.index import QueryIndex
-from skerry.index.reading import region_of
+from skerry.index.query_index import QueryIndex
+from skerry.index.region_from_predicate import region_of
 from skerry.model.duckdb_session import open_duckdb
 from skerry.model.expression import Columns
 from skerry.operators.fan_out import Dealer

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skerry.errors import KernelError
-from skerry.index.axes import Axis, codes
+from skerry.index.column_codes import Axis, codes
 from skerry.kernels.index.grid import GREATEST, LEAST
 from skerry.rivals.window_joins.box_index_join import IndexedWindowJoin
 from skerry.rivals.window_joins.ibs_js import SharedWindowJoin

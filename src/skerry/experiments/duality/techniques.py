@@ -8,7 +8,7 @@ from skerry.experiments.duality.claims import MEASURE
 from skerry.experiments.duality.timing import agreed, timed
 from skerry.experiments.duality.workload import Queries, points, queries
 from skerry.experiments.figure import Panel
-from skerry.index.boxes import BoxIndex
+from skerry.index.box_index import BoxIndex
 from skerry.model.arrays import Int64s
 from skerry.rivals.query_index.grid_file import GridFile
 from skerry.rivals.query_index.ibs_trees import IntervalTrees

@@ -8,8 +8,8 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from skerry.index.index import QueryIndex
-from skerry.index.reading import region_of
+from skerry.index.query_index import QueryIndex
+from skerry.index.region_from_predicate import region_of
 from skerry.model.duckdb_session import open_duckdb
 from skerry.model.expression import Columns, Expression
 from skerry.plan.nodes import Aggregate, Join, Node, Select, ViewPlan

@@ -4,7 +4,7 @@ import numpy as np
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
-from skerry.kernels.index.pairs import roomier
+from skerry.kernels.index.match_pairs import roomier
 from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["brute_force"]

@@ -16,7 +16,7 @@ import numpy as np
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import GREATEST, LEAST
-from skerry.kernels.index.pairs import roomier
+from skerry.kernels.index.match_pairs import roomier
 from skerry.model.arrays import Int32s, Int64s, UInt8s
 
 __all__ = ["IntervalTrees"]

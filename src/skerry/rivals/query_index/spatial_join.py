@@ -11,7 +11,7 @@ import numpy as np
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import cells_of, grid_over
-from skerry.kernels.index.pairs import roomier
+from skerry.kernels.index.match_pairs import roomier
 from skerry.model.arrays import Int32s, Int64s
 from skerry.rivals.query_index.grid_file import GridFile
 from skerry.rivals.query_index.grid_file_pages import PAGE, search

@@ -6,7 +6,7 @@ condition is an interval, and one index has the queries of all conditions.
 
 import numpy as np
 
-from skerry.index.boxes import BoxIndex
+from skerry.index.box_index import BoxIndex
 from skerry.model.arrays import Int32s, Int64s
 from skerry.rivals.window_joins.join_queries import JoinQueries, Shape
 from skerry.rivals.window_joins.joined_points import JoinedPoints

@@ -6,7 +6,7 @@ from functools import reduce
 
 from sqlglot import exp
 
-from skerry.index.spans import Values
+from skerry.index.value_sets import Values
 
 __all__ = ["MOST_BOXES", "Term", "Terms", "Truth", "left", "met", "nowhere", "united"]
 

@@ -5,9 +5,9 @@ import sqlglot
 from hypothesis import given, settings
 
 from skerry.errors import InputError
-from skerry.index.keys import key_of_double
-from skerry.index.reading import region_of
-from skerry.index.terms import MOST_BOXES
+from skerry.index.disjunctive_form import MOST_BOXES
+from skerry.index.domains import key_of_double
+from skerry.index.region_from_predicate import region_of
 from skerry.model.duckdb_session import open_duckdb
 from tests.index.predicates import SCHEMA, batches, bound, predicates, true_rows
 

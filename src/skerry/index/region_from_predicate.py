@@ -15,10 +15,10 @@ from sqlglot import exp
 
 from skerry.errors import InputError
 from skerry.index.constants import Evaluator, Unlike, constants
-from skerry.index.keys import Domain, domain_of
+from skerry.index.disjunctive_form import MOST_BOXES, Term, Terms, Truth, left, met, nowhere, united
+from skerry.index.domains import Domain, domain_of
 from skerry.index.region import Box, Region
-from skerry.index.spans import Span, Values
-from skerry.index.terms import MOST_BOXES, Term, Terms, Truth, left, met, nowhere, united
+from skerry.index.value_sets import Span, Values
 
 __all__ = ["region_of"]
 

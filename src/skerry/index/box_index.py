@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skerry.index.sifted import Sifted
-from skerry.kernels.index.bitmaps import Bitmaps
-from skerry.kernels.index.blocks import FILL, Blocks
+from skerry.index.prefiltered_boxes import Sifted
+from skerry.kernels.index.box_bitmaps import Bitmaps
+from skerry.kernels.index.box_blocks import FILL, Blocks
 from skerry.kernels.index.clusters import chances, clusters
 from skerry.kernels.index.grid import GREATEST, LEAST, Grid, cells_of, grid_over
-from skerry.kernels.index.pairs import merged
+from skerry.kernels.index.match_pairs import merged
 from skerry.model.arrays import Float64s, Int32s, Int64s, UInt64s
 
 __all__ = ["WIDE", "BoxIndex", "Marks", "Pairs"]

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from skerry.index.spans import Cut, Values
+from skerry.index.value_sets import Cut, Values
 from skerry.model.types import TIMESTAMP
 
 __all__ = ["LEAST", "Domain", "Moment", "domain_of", "key_of_double"]

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import types as kinds
 
-from skerry.index.keys import LEAST
-from skerry.index.spans import Values
+from skerry.index.domains import LEAST
+from skerry.index.value_sets import Values
 from skerry.kernels.hash import hash_bytes
-from skerry.kernels.index.doubles import double_codes
-from skerry.kernels.index.texts import PREFIX, Bytes, prefix_codes
+from skerry.kernels.index.double_codes import double_codes
+from skerry.kernels.index.text_codes import PREFIX, Bytes, prefix_codes
 from skerry.model.arrays import Int64s
 
 __all__ = ["Axis", "Interval", "bytes_of", "codes", "intervals", "is_told"]

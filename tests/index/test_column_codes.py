@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skerry.index.axes import Axis, codes, intervals, is_told
-from skerry.index.keys import LEAST, key_of_double
-from skerry.index.spans import Values
+from skerry.index.column_codes import Axis, codes, intervals, is_told
+from skerry.index.domains import LEAST, key_of_double
+from skerry.index.value_sets import Values
 
 texts = st.text(st.sampled_from("\0abé"), max_size=10)
 doubles = st.floats() | st.sampled_from([0.0, -0.0, math.nan, math.inf, -math.inf])

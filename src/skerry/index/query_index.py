@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.errors import CatalogError
-from skerry.index.axes import Axis, codes, intervals
-from skerry.index.boxes import BoxIndex, Marks, Pairs
+from skerry.index.box_index import BoxIndex, Marks, Pairs
+from skerry.index.column_codes import Axis, codes, intervals
 from skerry.index.constants import Evaluator
-from skerry.index.details import Details
-from skerry.index.packing import packed, unpacked
+from skerry.index.pack_arrays import packed, unpacked
+from skerry.index.refinement import Details
 from skerry.index.region import Region
 from skerry.model.arrays import Int32s, Int64s, UInt64s
 
@@ -41,7 +41,7 @@ class QueryIndex:
     query constrains. Not for several threads at once.
 
     >>> import duckdb, sqlglot
-    >>> from skerry.index.reading import region_of
+    >>> from skerry.index.region_from_predicate import region_of
     >>> schema = pa.schema({"speed": pa.int32()})
     >>> index = QueryIndex(schema, duckdb.connect)
     >>> for name, text in {"slow": "speed < 30", "odd": "speed < 5 OR speed % 2 = 1"}.items():

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from skerry.index.axes import bytes_of, is_told
+from skerry.index.column_codes import bytes_of, is_told
 from skerry.index.constants import Evaluator
-from skerry.index.ends import Ends
 from skerry.index.region import Box
-from skerry.index.residual import Residuals
+from skerry.index.residual_predicates import Residuals
+from skerry.index.text_bounds import Ends
 from skerry.model.arrays import Bools, Int32s, Int64s
 
 __all__ = ["Details"]

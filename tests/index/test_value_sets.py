@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skerry.index.spans import Values
+from skerry.index.value_sets import Values
 
 KEYS = range(12)
 spans = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=5)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.errors import KernelError
-from skerry.kernels.index.texts import Bytes, prefix_codes, within
+from skerry.kernels.index.text_codes import Bytes, prefix_codes, within
 
 texts = st.binary(max_size=10) | st.sampled_from([b"", b"\0", b"aaaaaaa", b"aaaaaaa\0", b"aaaaaaaa", b"aaaaaaab"])
 

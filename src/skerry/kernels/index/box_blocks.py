@@ -13,11 +13,11 @@ import numpy as np
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
 from skerry.kernels.bits import FULL, lowest_bit, meet
+from skerry.kernels.index.block_updates import BEYOND, BLOCK, BlockArrays, add, lay, remove
 from skerry.kernels.index.clusters import clusters
 from skerry.kernels.index.grid import GREATEST, LEAST, Grid, cells_of
-from skerry.kernels.index.lanes import strictly_within, within
-from skerry.kernels.index.pairs import roomier
-from skerry.kernels.index.placing import BEYOND, BLOCK, BlockArrays, add, lay, remove
+from skerry.kernels.index.match_pairs import roomier
+from skerry.kernels.index.simd_compare import strictly_within, within
 from skerry.model.arrays import Int32s, Int64s, UInt64s
 
 __all__ = ["FILL", "Blocks"]

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skerry.kernels.index.doubles import double_codes
+from skerry.kernels.index.double_codes import double_codes
 from skerry.kernels.index.grid import GREATEST, LEAST
-from skerry.kernels.index.sieve import sieve_over
+from skerry.kernels.index.prefilter import sieve_over
 from skerry.rivals.query_index.brute_force import brute_force
 from tests.index.boxes import Case, cases, inside
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.bits import FULL
-from skerry.kernels.index.doubles import GREATEST_DOUBLE, bits_of_doubles
+from skerry.kernels.index.double_codes import GREATEST_DOUBLE, bits_of_doubles
 from skerry.kernels.index.grid import GREATEST, LEAST
 from skerry.model.arrays import Float64s, Int32s, Int64s, UInt64s
 

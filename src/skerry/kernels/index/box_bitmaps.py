@@ -16,7 +16,7 @@ import numpy as np
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
 from skerry.kernels.bits import lowest_bit, meet, ones
-from skerry.kernels.index.borders import (
+from skerry.kernels.index.ends_in_cells import (
     Borders,
     borders_of,
     ends_in,
@@ -27,7 +27,7 @@ from skerry.kernels.index.borders import (
     withdraw,
 )
 from skerry.kernels.index.grid import Grid, cell_of, cells_of
-from skerry.kernels.index.pairs import roomier
+from skerry.kernels.index.match_pairs import roomier
 from skerry.model.arrays import Int32s, Int64s, UInt64s
 
 __all__ = ["Bitmaps"]

@@ -7,7 +7,7 @@ import numpy as np
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.clusters import best_cut, part
 from skerry.kernels.index.grid import GREATEST, LEAST, cell_of
-from skerry.kernels.index.lanes import LANES
+from skerry.kernels.index.simd_compare import LANES
 from skerry.model.arrays import Int32s, Int64s, UInt16s, UInt64s
 
 __all__ = ["BEYOND", "BLOCK", "BlockArrays", "add", "lay", "remove"]

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from skerry.kernels.index.texts import Bytes, within
+from skerry.kernels.index.text_codes import Bytes, within
 from skerry.model.arrays import Bools, Int64s
 
 __all__ = ["Ends"]

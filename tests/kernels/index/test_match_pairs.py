@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skerry.kernels.index.pairs import merged
+from skerry.kernels.index.match_pairs import merged
 
 some_pairs = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=20).map(sorted)
 

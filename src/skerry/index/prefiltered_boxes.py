@@ -2,9 +2,9 @@
 
 from typing import Generic, TypeVar
 
-from skerry.kernels.index.bitmaps import Bitmaps
-from skerry.kernels.index.blocks import Blocks
-from skerry.kernels.index.sieve import sieve_over
+from skerry.kernels.index.box_bitmaps import Bitmaps
+from skerry.kernels.index.box_blocks import Blocks
+from skerry.kernels.index.prefilter import sieve_over
 from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["Sifted"]

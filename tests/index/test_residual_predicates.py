@@ -1,6 +1,6 @@
 import pyarrow as pa
 
-from skerry.index.residual import Residuals
+from skerry.index.residual_predicates import Residuals
 from skerry.model.duckdb_session import open_duckdb
 
 BATCH = pa.record_batch({"i": [1, 2, None], "s": ["1", "x", "3"]})

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skerry.index.boxes import BoxIndex
+from skerry.index.box_index import BoxIndex
 from tests.index.boxes import Case, cases, inside, pairs
 
 

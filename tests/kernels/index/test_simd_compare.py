@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from skerry.kernels._jit import kernel
-from skerry.kernels.index.lanes import LANES, strictly_within, within
+from skerry.kernels.index.simd_compare import LANES, strictly_within, within
 
 cells = st.integers(0, 5) | st.integers(2**16 - 3, 2**16 - 1)
 ends = arrays(np.uint16, LANES, elements=cells)
