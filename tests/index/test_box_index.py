@@ -40,7 +40,7 @@ def test_wide_and_narrow_boxes_are_found_together_in_order_of_rows():
 
 def test_narrow_boxes_are_in_blocks_and_wide_ones_in_bitmaps():
     case = mixed(20_000)
-    parts = BoxIndex.of(case.lows, case.highs).saved()
+    parts = BoxIndex.of(case.lows, case.highs).save()
     assert (parts["narrow_numbers"] % 2 == 0).mean() > 0.9
     assert (parts["wide_numbers"] % 2 == 1).mean() > 0.7
 
@@ -48,7 +48,7 @@ def test_narrow_boxes_are_in_blocks_and_wide_ones_in_bitmaps():
 @settings(max_examples=20)
 @given(cases(), st.integers(0, 2**32))
 def test_restored_index_finds_the_same_and_takes_changes(case, seed):
-    index = BoxIndex.restored(BoxIndex.of(case.lows, case.highs).saved())
+    index = BoxIndex.restore(BoxIndex.of(case.lows, case.highs).save())
     left = set(range(case.lows.shape[1]))
     for number in range(0, case.lows.shape[1], 3):
         index.remove(number)
@@ -58,8 +58,8 @@ def test_restored_index_finds_the_same_and_takes_changes(case, seed):
 
 def test_restored_narrow_boxes_stay_in_their_blocks():
     case = mixed(20_000)
-    parts = BoxIndex.of(case.lows, case.highs).saved()
-    again = BoxIndex.restored(parts).saved()
+    parts = BoxIndex.of(case.lows, case.highs).save()
+    again = BoxIndex.restore(parts).save()
     assert all((parts[name] == again[name]).all() for name in BoxIndex.PARTS)
 
 

@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skerry.index.column_codes import Axis, codes, intervals, is_told
+from skerry.index.column_codes import Axis, encode_column, encode_side, is_exact
 from skerry.index.domains import LEAST, key_of_double
-from skerry.index.value_sets import Values
+from skerry.index.value_sets import ValueSet
 
 texts = st.text(st.sampled_from("\0abé"), max_size=10)
 doubles = st.floats() | st.sampled_from([0.0, -0.0, math.nan, math.inf, -math.inf])
 
 
 def code(axis, value, type_):
-    return codes(axis, pa.array([None, value], type_)).tolist()
+    return encode_column(axis, pa.array([None, value], type_)).tolist()
 
 
 @given(doubles)
@@ -36,37 +36,37 @@ def test_code_of_a_whole_number_is_itself(type_):
 
 
 def test_false_comes_before_true():
-    assert codes(Axis("b"), pa.array([True, False, None])).tolist() == [1, 0, LEAST]
+    assert encode_column(Axis("b"), pa.array([True, False, None])).tolist() == [1, 0, LEAST]
 
 
 def test_least_number_of_64_bits_has_no_code_of_its_own():
-    assert codes(Axis("l"), pa.array([LEAST, LEAST + 1, None])).tolist() == [LEAST + 1, LEAST + 1, LEAST]
+    assert encode_column(Axis("l"), pa.array([LEAST, LEAST + 1, None])).tolist() == [LEAST + 1, LEAST + 1, LEAST]
 
 
 @given(texts, texts)
 def test_codes_of_texts_never_fall(one, other):
     low, high = sorted([one.encode(), other.encode()])
-    first, last = codes(Axis("s"), pa.array([low.decode(), high.decode()])).tolist()
+    first, last = encode_column(Axis("s"), pa.array([low.decode(), high.decode()])).tolist()
     assert first <= last
     assert first < last or low == high or len(low) > 7
 
 
 @given(texts, texts, texts | st.none())
 def test_all_that_is_in_a_side_is_in_its_intervals(low, high, value):
-    side = Values.of([(low.encode(), high.encode())])
+    side = ValueSet.of([(low.encode(), high.encode())])
     if not side:
         return
-    found = {axis: code(axis, value, pa.string())[1] for axis in intervals("s", side)}
-    coded = all(low <= found[axis] <= high for axis, (low, high) in intervals("s", side).items())
+    found = {axis: code(axis, value, pa.string())[1] for axis in encode_side("s", side)}
+    coded = all(low <= found[axis] <= high for axis, (low, high) in encode_side("s", side).items())
     inside = value is not None and low.encode() <= value.encode() < high.encode()
     assert coded or not inside
-    assert coded == inside or not is_told(side)
+    assert coded == inside or not is_exact(side)
 
 
 @given(texts, texts)
 def test_equality_of_long_texts_is_told_by_hash(one, other):
-    side = Values.of([(one.encode(), one.encode() + b"\0")])
-    hashed = intervals("s", side).get(Axis("s", hashed=True))
+    side = ValueSet.of([(one.encode(), one.encode() + b"\0")])
+    hashed = encode_side("s", side).get(Axis("s", hashed=True))
     assert (hashed is not None) == (len(one.encode()) > 7)
     if hashed:
         low, high = hashed

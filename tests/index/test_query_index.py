@@ -72,13 +72,13 @@ def test_saved_index_matches_as_before_and_takes_changes(texts, data, batch):
     index = index_of(texts)
     gone = data.draw(st.sampled_from(sorted(texts)))
     index.remove(gone)
-    again = QueryIndex.restored(index.saved(), SCHEMA, open_duckdb)
+    again = QueryIndex.restore(index.save(), SCHEMA, open_duckdb)
     for before, after in zip(index.match(batch), again.match(batch), strict=True):
         assert before.tolist() == after.tolist()
     for each in (index, again):
         each.add(gone, region_of(bound(texts[gone]), SCHEMA, open_duckdb))
     assert named(again, batch) == expected(texts, batch)
-    assert again.saved() == index.saved()
+    assert again.save() == index.save()
 
 
 def rows(**columns):

@@ -67,7 +67,7 @@ def test_region_holds_the_rows_that_duckdb_finds(text, batch):
 )
 def test_what_boxes_can_say_leaves_no_residual(text, count):
     region = read(text)
-    assert region.exact
+    assert region.is_exact
     assert len(region.boxes) == count
 
 

@@ -1,11 +1,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skerry.index.value_sets import Values
+from skerry.index.value_sets import ValueSet
 
 KEYS = range(12)
 spans = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=5)
-sets = st.builds(lambda some, null: Values.of(some, null=null), spans, st.booleans())
+sets = st.builds(lambda some, null: ValueSet.of(some, null=null), spans, st.booleans())
 
 
 def members(values):
@@ -20,7 +20,7 @@ def is_plain(values):
 
 @given(spans)
 def test_any_spans_make_a_set(some):
-    found = Values.of(some)
+    found = ValueSet.of(some)
     assert members(found) == {key for key in KEYS for low, high in some if low <= key < high}
     assert is_plain(found)
 

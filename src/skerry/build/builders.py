@@ -101,7 +101,7 @@ def derivations(nodes: Sequence[Node], tables: Tables = MappingProxyType({})) ->
         elif isinstance(node, Lookup):
             links.append(LookupOperator(node.input.schema, node.name, tables[node.table.name], node.keys))
         elif isinstance(node, Wanted):
-            links.append(WantedOperator(node.schema, QueryIndex.restored(node.index, node.schema, open_duckdb)))
+            links.append(WantedOperator(node.schema, QueryIndex.restore(node.index, node.schema, open_duckdb)))
         elif isinstance(node, Deal):
             links += _dealing(node)
     if where:
@@ -112,7 +112,7 @@ def derivations(nodes: Sequence[Node], tables: Tables = MappingProxyType({})) ->
 def _dealing(node: Deal) -> list[Operator]:
     ages = [Ages(node.input.schema, node.input.sides)] if isinstance(node.input, Join) else []
     schema = ages[0].schema if ages else node.input.schema
-    return [*ages, DealOperator(Dealer(QueryIndex.restored(node.index, schema, open_duckdb), dict(node.views)))]
+    return [*ages, DealOperator(Dealer(QueryIndex.restore(node.index, schema, open_duckdb), dict(node.views)))]
 
 
 def everything(schema: pa.Schema) -> Operator:

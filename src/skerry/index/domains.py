@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from skerry.index.value_sets import Cut, Values
+from skerry.index.value_sets import Cut, ValueSet
 from skerry.model.types import TIMESTAMP
 
 __all__ = ["LEAST", "Domain", "Moment", "domain_of", "key_of_double"]
@@ -19,11 +19,11 @@ _TEXT_END = b"\xff"
 
 
 class Moment(int):
-    """Microseconds since the epoch, told from other whole numbers."""
+    """Microseconds since the epoch, as a type apart from other whole numbers."""
 
 
 def key_of_double(value: float) -> int:
-    """The place of a double among all doubles. Both zeros have one place, all NaN another.
+    """The rank of a double among all doubles. Both zeros have one key, all NaN another.
 
     >>> key_of_double(-1.0) < key_of_double(-0.0) == key_of_double(0.0) < key_of_double(float("nan"))
     True
@@ -47,37 +47,37 @@ class Domain:
     cuts: Callable[[object], tuple[Cut, Cut] | None]
 
     @property
-    def values(self) -> Values:
+    def values(self) -> ValueSet:
         """Every value but NULL."""
-        return Values(((self.low, self.high),))
+        return ValueSet(((self.low, self.high),))
 
 
-def _of_integers(width: int) -> Domain:
+def _make_integer_domain(width: int) -> Domain:
     low, high = -(2 ** (width - 1)), 2 ** (width - 1)
 
     def cuts(constant: object) -> tuple[Cut, Cut] | None:
         if isinstance(constant, float):
-            found = _where_doubles_reach(constant)
+            found = _find_double_cuts(constant)
         elif isinstance(constant, Decimal):
             found = (math.ceil(constant), math.floor(constant) + 1)
         elif type(constant) is int:
             found = (constant, constant + 1)
         else:
             return None
-        return _coded(min(max(found[0], low), high), min(max(found[1], low), high))
+        return _check_codable(min(max(found[0], low), high), min(max(found[1], low), high))
 
     return Domain(low, high, cuts)
 
 
-def _coded(low: int, high: int) -> tuple[Cut, Cut] | None:
-    """None where the least number of 64 bits would have to be told from the next: NULL takes its code."""
+def _check_codable(low: int, high: int) -> tuple[Cut, Cut] | None:
+    """None if the least 64-bit number would have to be distinguished from the next: NULL has its code."""
     return None if LEAST + 1 in (low, high) else (low, high)
 
 
-def _where_doubles_reach(constant: float) -> tuple[int, int]:
+def _find_double_cuts(constant: float) -> tuple[int, int]:
     """From which whole numbers on the nearest double is not less, and is greater; rounding keeps the order.
 
-    >>> _where_doubles_reach(2.0**53)
+    >>> _find_double_cuts(2.0**53)
     (9007199254740992, 9007199254740994)
     """
     if math.isnan(constant):
@@ -101,7 +101,7 @@ def _cuts_of_doubles(constant: object) -> tuple[Cut, Cut] | None:
 
 
 def _cuts_of_moments(constant: object) -> tuple[Cut, Cut] | None:
-    return _coded(int(constant), int(constant) + 1) if isinstance(constant, Moment) else None
+    return _check_codable(int(constant), int(constant) + 1) if isinstance(constant, Moment) else None
 
 
 def _cuts_of_booleans(constant: object) -> tuple[Cut, Cut] | None:
@@ -118,10 +118,10 @@ def _cuts_of_texts(constant: object) -> tuple[Cut, Cut] | None:
 _DOUBLES = Domain(key_of_double(-math.inf), key_of_double(math.nan) + 1, _cuts_of_doubles)
 
 _DOMAINS: Mapping[pa.DataType, Domain] = {
-    pa.int8(): _of_integers(8),
-    pa.int16(): _of_integers(16),
-    pa.int32(): _of_integers(32),
-    pa.int64(): _of_integers(64),
+    pa.int8(): _make_integer_domain(8),
+    pa.int16(): _make_integer_domain(16),
+    pa.int32(): _make_integer_domain(32),
+    pa.int64(): _make_integer_domain(64),
     pa.float32(): _DOUBLES,
     pa.float64(): _DOUBLES,
     pa.bool_(): Domain(0, 2, _cuts_of_booleans),
@@ -134,7 +134,7 @@ def domain_of(type_: pa.DataType) -> Domain | None:
     """The order of a type's values; None for a type that has none here.
 
     >>> domain_of(pa.bool_()).values
-    Values(spans=((0, 2),), null=False)
+    ValueSet(spans=((0, 2),), null=False)
     >>> domain_of(pa.list_(pa.int64()))
     """
     return _DOMAINS.get(type_)

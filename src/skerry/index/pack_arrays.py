@@ -7,13 +7,13 @@ import pyarrow as pa
 
 from skerry.model.batch import pack, unpack
 
-__all__ = ["packed", "unpacked"]
+__all__ = ["pack_arrays", "unpack_arrays"]
 
 
-def packed(parts: Mapping[str, object]) -> bytes:
+def pack_arrays(parts: Mapping[str, object]) -> bytes:
     """Write arrays of numbers, row by row, and lists of texts or bytes, each as the one value of a column.
 
-    >>> unpacked(packed({"numbers": np.array([[1, 2], [3, 4]]), "names": ["a"]}))["numbers"].to_pylist()
+    >>> unpack_arrays(pack_arrays({"numbers": np.array([[1, 2], [3, 4]]), "names": ["a"]}))["numbers"].to_pylist()
     [1, 2, 3, 4]
     """
     return pack(pa.RecordBatch.from_pydict({name: _column(part) for name, part in parts.items()}))
@@ -28,7 +28,7 @@ def _column(part: object) -> pa.Array:
     return pa.LargeListArray.from_arrays(pa.array([0, len(values)], pa.int64()), values)
 
 
-def unpacked(blob: bytes) -> dict[str, pa.Array]:
-    """What was packed, each array in one row."""
+def unpack_arrays(blob: bytes) -> dict[str, pa.Array]:
+    """What ``pack_arrays`` packed, each array flat."""
     batch = unpack(blob)
     return {name: batch.column(name).flatten() for name in batch.schema.names}

@@ -1,7 +1,7 @@
 """From a predicate to its region: where it is true, in three-valued logic, as a union of boxes.
 
 Each part of a predicate is read as two sets, where it is true and where it is false; where it is NULL it is
-neither. NOT swaps them, AND meets the true ones and joins the false ones, OR the other way round.
+neither. NOT swaps them, AND intersects the true ones and unites the false ones, OR the other way round.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,17 +14,17 @@ import pyarrow as pa
 from sqlglot import exp
 
 from skerry.errors import InputError
-from skerry.index.constants import Evaluator, Unlike, constants
-from skerry.index.disjunctive_form import MOST_BOXES, Term, Terms, Truth, left, met, nowhere, united
+from skerry.index.constants import Evaluator, NotIndexable, evaluate_constants
+from skerry.index.disjunctive_form import MOST_BOXES, Term, Terms, Truth, intersect, leave_to_duckdb, no_terms, unite
 from skerry.index.domains import Domain, domain_of
 from skerry.index.region import Box, Region
-from skerry.index.value_sets import Span, Values
+from skerry.index.value_sets import Span, ValueSet
 
 __all__ = ["region_of"]
 
-_DEEPEST = 50
+_MAX_DEPTH = 50
 
-_TURNED: Mapping[type[exp.Expr], type[exp.Expr]] = {
+_MIRRORED: Mapping[type[exp.Expr], type[exp.Expr]] = {
     exp.LT: exp.GT,
     exp.LTE: exp.GTE,
     exp.GT: exp.LT,
@@ -39,60 +39,60 @@ _TURNED: Mapping[type[exp.Expr], type[exp.Expr]] = {
 def region_of(tree: exp.Expr, schema: pa.Schema, evaluator: Evaluator) -> Region:
     """The region of a predicate over bound columns.
 
-    A part that no box can say is left to DuckDB, as is what would take too many boxes. If there are several
-    boxes and a part is left, the whole predicate is, so that a part that fails on a row makes it fail
-    as if evaluated in one piece.
+    A part that no box can express is left to DuckDB, and so is one that would take too many boxes. If there are
+    several boxes and a part is left, the whole predicate is left: a part that fails on a row then fails it as if
+    it were evaluated in one piece.
 
     >>> import duckdb, sqlglot
     >>> schema = pa.schema({"speed": pa.int32(), "plate": pa.string()})
     >>> region_of(sqlglot.parse_one("speed > 30 AND plate LIKE '%7'"), schema, duckdb.connect).boxes
-    (Box(sides={'speed': Values(spans=((31, 2147483648),), null=False)}, residual="plate LIKE '%7'"),)
+    (Box(sides={'speed': ValueSet(spans=((31, 2147483648),), null=False)}, residual="plate LIKE '%7'"),)
     """
     terms = _Reader(schema, evaluator).read(tree, 0).true()
     if len(terms) > 1 and any(term.residual for term in terms):
         terms = tuple(Term(term.sides, (tree,)) for term in terms)
     most = MOST_BOXES // max(len(terms), 1)
-    narrowed = [_narrowed(term, tree, schema, most) for term in terms]
-    told = {term.residual: _sql(term.residual) for term in narrowed}
-    return Region(tuple(box for term in narrowed for box in _boxes(term, told[term.residual], schema)))
+    narrowed = [_narrow(term, tree, schema, most) for term in terms]
+    residuals = {term.residual: _to_sql(term.residual) for term in narrowed}
+    return Region(tuple(box for term in narrowed for box in _make_boxes(term, residuals[term.residual], schema)))
 
 
-def _sql(residual: tuple[exp.Expr, ...]) -> str:
+def _to_sql(residual: tuple[exp.Expr, ...]) -> str:
     return exp.and_(*residual, copy=True).sql("duckdb") if residual else ""
 
 
-def _narrowed(term: Term, tree: exp.Expr, schema: pa.Schema, most: int) -> Term:
+def _narrow(term: Term, tree: exp.Expr, schema: pa.Schema, most: int) -> Term:
     """A term of ``most`` boxes at the most: if it has more, wider sides, and the whole predicate as residual."""
     sides, residual = dict(term.sides), term.residual
-    counts = {name: len(_pieces(values, schema.field(name).type)) for name, values in sides.items()}
+    counts = {name: len(_split_spans(values, schema.field(name).type)) for name, values in sides.items()}
     while prod(counts.values()) > most:
         widest = max(counts, key=lambda name: counts[name])
         sides[widest], residual = sides[widest].hull, (tree,)
-        counts[widest] = len(_pieces(sides[widest], schema.field(widest).type))
+        counts[widest] = len(_split_spans(sides[widest], schema.field(widest).type))
         if counts[widest] > 1:
             del sides[widest], counts[widest]
     return Term(sides, residual)
 
 
-def _boxes(term: Term, residual: str, schema: pa.Schema) -> Iterable[Box]:
-    pieces = [_pieces(values, schema.field(name).type) for name, values in term.sides.items()]
+def _make_boxes(term: Term, residual: str, schema: pa.Schema) -> Iterable[Box]:
+    pieces = [_split_spans(values, schema.field(name).type) for name, values in term.sides.items()]
     return [Box(dict(zip(term.sides, chosen, strict=True)), residual) for chosen in product(*pieces)]
 
 
-def _pieces(values: Values, type_: pa.DataType) -> list[Values]:
-    """One set a span; NULL stands right below the least value, by itself if that is not in."""
-    pieces = [Values((span,)) for span in values.spans]
+def _split_spans(values: ValueSet, type_: pa.DataType) -> list[ValueSet]:
+    """One set per span. NULL comes right below the least value, in a set of its own if that value is not included."""
+    pieces = [ValueSet((span,)) for span in values.spans]
     if not values.null:
         return pieces
     if pieces and values.spans[0][0] == _domain(type_).low:
-        return [Values(pieces[0].spans, null=True), *pieces[1:]]
-    return [Values((), null=True), *pieces]
+        return [ValueSet(pieces[0].spans, null=True), *pieces[1:]]
+    return [ValueSet((), null=True), *pieces]
 
 
 def _domain(type_: pa.DataType) -> Domain:
     found = domain_of(type_)
     if found is None:
-        raise Unlike
+        raise NotIndexable
     return found
 
 
@@ -106,165 +106,167 @@ class _Reader:
         """Where a predicate is true and where it is false."""
         bare = tree.unnest()
         try:
-            if depth > _DEEPEST:
-                raise Unlike
+            if depth > _MAX_DEPTH:
+                raise NotIndexable
             if isinstance(bare, exp.Not):
-                return self.read(bare.this, depth + 1).swapped()
+                return self.read(bare.this, depth + 1).negate()
             if isinstance(bare, exp.And | exp.Or):
-                return self._joined(bare, depth)
+                return self._read_connective(bare, depth)
             return _READERS[type(bare)](self, bare)
-        except (KeyError, Unlike):
-            return left(bare)
+        except (KeyError, NotIndexable):
+            return leave_to_duckdb(bare)
 
-    def _joined(self, tree: exp.Expr, depth: int) -> Truth:
+    def _read_connective(self, tree: exp.Expr, depth: int) -> Truth:
         parts = {part: self.read(part, depth + 1) for part in tree.flatten()}
         if isinstance(tree, exp.And):
-            return _all(tree, parts)
-        negated: dict[exp.Expr, Truth] = {exp.not_(part, copy=True): truth.swapped() for part, truth in parts.items()}
-        return _all(exp.not_(tree, copy=True), negated).swapped()
+            return _conjoin(tree, parts)
+        negated: dict[exp.Expr, Truth] = {exp.not_(part, copy=True): truth.negate() for part, truth in parts.items()}
+        return _conjoin(exp.not_(tree, copy=True), negated).negate()
 
-    def column(self, tree: exp.Expr) -> tuple[str, Domain]:
-        """The column an expression is, and its domain."""
+    def find_column(self, tree: exp.Expr) -> tuple[str, Domain]:
+        """The name of the column that an expression is, and its domain."""
         bare = tree.unnest()
         if not isinstance(bare, exp.Column):
-            raise Unlike
+            raise NotIndexable
         if bare.name not in self._schema.names:
             raise InputError(f"unknown column {bare.name!r}; there are", ", ".join(self._schema.names))
         return bare.name, _domain(self._schema.field(bare.name).type)
 
-    def constants(self, name: str, trees: Sequence[exp.Expr]) -> list[object]:
-        """Constants beside a column."""
-        return constants(trees, self._schema.field(name).type, self._evaluator)
+    def _evaluate(self, name: str, trees: Sequence[exp.Expr]) -> list[object]:
+        """The values of constants that are compared with a column."""
+        return evaluate_constants(trees, self._schema.field(name).type, self._evaluator)
 
-    def compared(self, tree: exp.Expr) -> Truth:
-        """A column beside a constant, on either side."""
+    def read_comparison(self, tree: exp.Expr) -> Truth:
+        """A comparison of a column with a constant, on either side of the sign."""
         kind, column, other = type(tree), tree.this, tree.expression
         if not isinstance(column.unnest(), exp.Column):
-            kind, column, other = _TURNED[kind], other, column
-        name, domain = self.column(column)
-        (constant,) = self.constants(name, [other])
+            kind, column, other = _MIRRORED[kind], other, column
+        name, domain = self.find_column(column)
+        (constant,) = self._evaluate(name, [other])
         if kind in (exp.NullSafeEQ, exp.NullSafeNEQ):
-            truth = _decided(name, domain, _equal(domain, [constant]))
-            return truth if kind is exp.NullSafeEQ else truth.swapped()
+            truth = _truth_with_null(name, domain, _values_among(domain, [constant]))
+            return truth if kind is exp.NullSafeEQ else truth.negate()
         if constant is None:
-            return Truth(nowhere, nowhere)
-        return _leaf(name, domain, _beside(kind, domain, constant))
+            return Truth(no_terms, no_terms)
+        return _truth_of_values(name, domain, _values_beside(kind, domain, constant))
 
-    def between(self, tree: exp.Expr) -> Truth:
+    def read_between(self, tree: exp.Expr) -> Truth:
         """A column between two constants, both ends in."""
         _check_arguments(tree, "low", "high")
-        name, domain = self.column(tree.this)
-        found = self.constants(name, [tree.args["low"], tree.args["high"]])
+        name, domain = self.find_column(tree.this)
+        found = self._evaluate(name, [tree.args["low"], tree.args["high"]])
         ends = zip((exp.GTE, exp.LTE), found, strict=True)
         if None not in found:
-            low, high = (_beside(kind, domain, constant) for kind, constant in ends)
-            return _leaf(name, domain, low & high)
-        outside = [domain.values.without(_beside(kind, domain, each)) for kind, each in ends if each is not None]
-        return Truth(nowhere, lambda: _term(name, reduce(or_, outside, Values(()))))
+            low, high = (_values_beside(kind, domain, constant) for kind, constant in ends)
+            return _truth_of_values(name, domain, low & high)
+        outside = [domain.values.without(_values_beside(kind, domain, each)) for kind, each in ends if each is not None]
+        return Truth(no_terms, lambda: _make_terms(name, reduce(or_, outside, ValueSet(()))))
 
-    def among(self, tree: exp.Expr) -> Truth:
+    def read_in(self, tree: exp.Expr) -> Truth:
         """A column in a list of constants."""
         _check_arguments(tree, "expressions")
-        name, domain = self.column(tree.this)
-        found = self.constants(name, tree.expressions)
-        truth = _leaf(name, domain, _equal(domain, [each for each in found if each is not None]))
-        return Truth(truth.true, nowhere if None in found else truth.false)
+        name, domain = self.find_column(tree.this)
+        found = self._evaluate(name, tree.expressions)
+        truth = _truth_of_values(name, domain, _values_among(domain, [each for each in found if each is not None]))
+        return Truth(truth.true, no_terms if None in found else truth.false)
 
-    def being(self, tree: exp.Expr) -> Truth:
+    def read_is(self, tree: exp.Expr) -> Truth:
         """A column that is NULL, or true, or false."""
-        name, domain = self.column(tree.this)
+        name, domain = self.find_column(tree.this)
         constant = tree.expression
         if not isinstance(constant, exp.Null | exp.Boolean):
-            raise Unlike
-        return _decided(name, domain, _equal(domain, self.constants(name, [constant])))
+            raise NotIndexable
+        return _truth_with_null(name, domain, _values_among(domain, self._evaluate(name, [constant])))
 
-    def holding(self, tree: exp.Expr) -> Truth:
+    def read_column(self, tree: exp.Expr) -> Truth:
         """A column that is true or false itself."""
-        name, domain = self.column(tree)
-        return _leaf(name, domain, _equal(domain, [True]))
+        name, domain = self.find_column(tree)
+        return _truth_of_values(name, domain, _values_among(domain, [True]))
 
-    def constant(self, tree: exp.Expr) -> Truth:
+    def read_constant(self, tree: exp.Expr) -> Truth:
         """TRUE, FALSE or NULL by itself."""
         if isinstance(tree, exp.Null):
-            return Truth(nowhere, nowhere)
-        truth = Truth(lambda: (Term(),), nowhere)
-        return truth if tree.this else truth.swapped()
+            return Truth(no_terms, no_terms)
+        truth = Truth(lambda: (Term(),), no_terms)
+        return truth if tree.this else truth.negate()
 
-    def starting(self, tree: exp.Expr) -> Truth:
+    def read_starts_with(self, tree: exp.Expr) -> Truth:
         """A text with a given beginning."""
         _check_arguments(tree, "expression")
-        name, domain = self.column(tree.this)
-        (text,) = self.constants(name, [tree.expression])
+        name, domain = self.find_column(tree.this)
+        (text,) = self._evaluate(name, [tree.expression])
         if not isinstance(text, str) or not isinstance(domain.low, bytes):
-            raise Unlike
-        return _leaf(name, domain, _begun(domain, text))
+            raise NotIndexable
+        return _truth_of_values(name, domain, _values_with_prefix(domain, text))
 
-    def like(self, tree: exp.Expr) -> Truth:
+    def read_like(self, tree: exp.Expr) -> Truth:
         """A pattern that is a text, or the beginning of one."""
         _check_arguments(tree, "expression", "negate")
-        name, domain = self.column(tree.this)
-        (pattern,) = self.constants(name, [tree.expression])
+        name, domain = self.find_column(tree.this)
+        (pattern,) = self._evaluate(name, [tree.expression])
         if not isinstance(pattern, str) or not isinstance(domain.low, bytes):
-            raise Unlike
+            raise NotIndexable
         text = pattern.rstrip("%")
         if "%" in text or "_" in text or "\\" in text:
-            raise Unlike
-        truth = _leaf(name, domain, _begun(domain, text) if text != pattern else _equal(domain, [text]))
-        return truth.swapped() if tree.args.get("negate") else truth
+            raise NotIndexable
+        truth = _truth_of_values(
+            name, domain, _values_with_prefix(domain, text) if text != pattern else _values_among(domain, [text])
+        )
+        return truth.negate() if tree.args.get("negate") else truth
 
 
 _READERS: Mapping[type[exp.Expr], Callable[[_Reader, exp.Expr], Truth]] = {
-    **dict.fromkeys(_TURNED, _Reader.compared),
-    exp.Between: _Reader.between,
-    exp.Boolean: _Reader.constant,
-    exp.Column: _Reader.holding,
-    exp.In: _Reader.among,
-    exp.Is: _Reader.being,
-    exp.Like: _Reader.like,
-    exp.Null: _Reader.constant,
-    exp.StartsWith: _Reader.starting,
+    **dict.fromkeys(_MIRRORED, _Reader.read_comparison),
+    exp.Between: _Reader.read_between,
+    exp.Boolean: _Reader.read_constant,
+    exp.Column: _Reader.read_column,
+    exp.In: _Reader.read_in,
+    exp.Is: _Reader.read_is,
+    exp.Like: _Reader.read_like,
+    exp.Null: _Reader.read_constant,
+    exp.StartsWith: _Reader.read_starts_with,
 }
 
 
 def _check_arguments(tree: exp.Expr, *known: str) -> None:
-    """An argument we do not know would change what it means."""
+    """Refuse a node with an argument that is not known here: it would change the meaning."""
     if any(part for name, part in tree.args.items() if name != "this" and name not in known):
-        raise Unlike
+        raise NotIndexable
 
 
-def _all(tree: exp.Expr, parts: Mapping[exp.Expr, Truth]) -> Truth:
-    """Parts that hold together: true where all are, false where one is."""
+def _conjoin(tree: exp.Expr, parts: Mapping[exp.Expr, Truth]) -> Truth:
+    """AND of parts: true where all are, false where one is."""
     return Truth(
-        lambda: met([(part, truth.true()) for part, truth in parts.items()]),
-        lambda: united(exp.not_(tree, copy=True), [truth.false() for truth in parts.values()]),
+        lambda: intersect([(part, truth.true()) for part, truth in parts.items()]),
+        lambda: unite(exp.not_(tree, copy=True), [truth.false() for truth in parts.values()]),
     )
 
 
-def _leaf(name: str, domain: Domain, values: Values) -> Truth:
+def _truth_of_values(name: str, domain: Domain, values: ValueSet) -> Truth:
     """True for some values of a column, false for the others, neither for NULL."""
-    return Truth(lambda: _term(name, values), lambda: _term(name, domain.values.without(values)))
+    return Truth(lambda: _make_terms(name, values), lambda: _make_terms(name, domain.values.without(values)))
 
 
-def _decided(name: str, domain: Domain, values: Values) -> Truth:
+def _truth_with_null(name: str, domain: Domain, values: ValueSet) -> Truth:
     """True for some values of a column, which may include NULL, false for all others."""
-    everything = Values(domain.values.spans, null=True)
-    return Truth(lambda: _term(name, values), lambda: _term(name, everything.without(values)))
+    everything = ValueSet(domain.values.spans, null=True)
+    return Truth(lambda: _make_terms(name, values), lambda: _make_terms(name, everything.without(values)))
 
 
-def _term(name: str, values: Values) -> Terms:
+def _make_terms(name: str, values: ValueSet) -> Terms:
     return (Term({name: values}),) if values else ()
 
 
-def _cuts(domain: Domain, constant: object) -> tuple[object, object]:
+def _find_cuts(domain: Domain, constant: object) -> tuple[object, object]:
     found = domain.cuts(constant)
     if found is None:
-        raise Unlike
+        raise NotIndexable
     return found
 
 
-def _beside(kind: type[exp.Expr], domain: Domain, constant: object) -> Values:
-    """The values that stand in some relation to a constant."""
-    low, high = _cuts(domain, constant)
+def _values_beside(kind: type[exp.Expr], domain: Domain, constant: object) -> ValueSet:
+    """The values for which a comparison with a constant is true."""
+    low, high = _find_cuts(domain, constant)
     spans: Mapping[type[exp.Expr], list[Span]] = {
         exp.LT: [(domain.low, low)],
         exp.LTE: [(domain.low, high)],
@@ -273,16 +275,16 @@ def _beside(kind: type[exp.Expr], domain: Domain, constant: object) -> Values:
         exp.GT: [(high, domain.high)],
         exp.NEQ: [(domain.low, low), (high, domain.high)],
     }
-    return Values.of(spans[kind])
+    return ValueSet.of(spans[kind])
 
 
-def _equal(domain: Domain, constants: Iterable[object]) -> Values:
-    """Some values, NULL where it is one of them."""
+def _values_among(domain: Domain, constants: Iterable[object]) -> ValueSet:
+    """The set of some constants, of which NULL may be one."""
     found = list(constants)
-    return Values.of((_cuts(domain, each) for each in found if each is not None), null=None in found)
+    return ValueSet.of((_find_cuts(domain, each) for each in found if each is not None), null=None in found)
 
 
-def _begun(domain: Domain, text: str) -> Values:
+def _values_with_prefix(domain: Domain, text: str) -> ValueSet:
     """All texts that begin with one: up to the first that does not, which ends in a higher byte."""
     low = text.encode()
-    return Values.of([(low, low[:-1] + bytes([low[-1] + 1]) if low else domain.high)])
+    return ValueSet.of([(low, low[:-1] + bytes([low[-1] + 1]) if low else domain.high)])

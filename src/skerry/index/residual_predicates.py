@@ -1,4 +1,4 @@
-"""What boxes cannot say: expressions that DuckDB decides, on the readings that are in a box already.
+"""What boxes cannot express: predicates that DuckDB decides, on the readings that are in a box already.
 
 An expression that fails on a reading is not true for it, and takes nothing from the others: they are asked
 together, and, if that fails, one by one, and a failing one on ever fewer readings.
@@ -17,7 +17,7 @@ __all__ = ["Residuals"]
 
 
 _TOGETHER = 64
-"""So many expressions make one statement."""
+"""How many expressions are asked in one statement."""
 
 
 class Residuals:
@@ -40,36 +40,36 @@ class Residuals:
         for first in range(0, len(sound), _TOGETHER):
             some = sound[first : first + _TOGETHER]
             try:
-                found |= zip(some, _asked(some, batch, self._evaluator), strict=True)
+                found |= zip(some, _ask(some, batch, self._evaluator), strict=True)
             except duckdb.Error:
                 self._failing |= {one for one in some if _fails(one, batch, self._evaluator)}
         alone = (expression for expression in expressions if expression not in found)
-        found |= {expression: _forgiving(expression, batch, self._evaluator) for expression in alone}
+        found |= {expression: _ask_each(expression, batch, self._evaluator) for expression in alone}
         return [found[expression] for expression in expressions]
 
 
 def _fails(expression: str, batch: pa.RecordBatch, evaluator: Evaluator) -> bool:
     try:
-        _asked([expression], batch, evaluator)
+        _ask([expression], batch, evaluator)
     except duckdb.Error:
         return True
     return False
 
 
-def _forgiving(expression: str, batch: pa.RecordBatch, evaluator: Evaluator) -> Bools:
-    """False where it fails. TRY lets some errors pass: find the rows that raise them by halving."""
+def _ask_each(expression: str, batch: pa.RecordBatch, evaluator: Evaluator) -> Bools:
+    """False where it fails. TRY does not catch all errors: the rows that raise the others are found by halving."""
     try:
-        return _asked([f"TRY({expression})"], batch, evaluator)[0]
+        return _ask([f"TRY({expression})"], batch, evaluator)[0]
     except duckdb.Error:
         if batch.num_rows == 1:
             return np.zeros(1, np.bool_)
         middle = batch.num_rows // 2
         halves = (batch.slice(0, middle), batch.slice(middle))
-        return np.concatenate([_forgiving(expression, half, evaluator) for half in halves])
+        return np.concatenate([_ask_each(expression, half, evaluator) for half in halves])
 
 
-def _asked(expressions: Sequence[str], batch: pa.RecordBatch, evaluator: Evaluator) -> list[Bools]:
-    columns = ", ".join(f"coalesce(({expression}), FALSE) AS c{place}" for place, expression in enumerate(expressions))
+def _ask(expressions: Sequence[str], batch: pa.RecordBatch, evaluator: Evaluator) -> list[Bools]:
+    columns = ", ".join(f"coalesce(({expression}), FALSE) AS c{index}" for index, expression in enumerate(expressions))
     connection = evaluator()
     connection.register("batch", pa.Table.from_batches([batch]))
     try:

@@ -1,4 +1,4 @@
-"""Sets of one column's values, as spans of an order in which every open end is a closed one.
+"""Sets of one column's values, as half-open spans of keys.
 
 Values stand as *keys*: whole numbers, or the bytes of a text. A span holds the keys from its low cut up to,
 and without, its high cut. That says every comparison: there is no key between ``k`` and ``k + 1``, and no text
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-__all__ = ["Cut", "Span", "Values"]
+__all__ = ["Cut", "Span", "ValueSet"]
 
 Cut: TypeAlias = int | bytes
 Span: TypeAlias = "tuple[Any, Any]"
@@ -17,21 +17,21 @@ Span: TypeAlias = "tuple[Any, Any]"
 
 
 @dataclass(frozen=True)
-class Values:
+class ValueSet:
     """A set of values: disjoint spans in order, none touching the next, and perhaps NULL.
 
-    >>> below, above = Values.of([(0, 5)]), Values.of([(7, 10)])
+    >>> below, above = ValueSet.of([(0, 5)]), ValueSet.of([(7, 10)])
     >>> below | above
-    Values(spans=((0, 5), (7, 10)), null=False)
-    >>> (below | above) & Values.of([(3, 8)])
-    Values(spans=((3, 5), (7, 8)), null=False)
+    ValueSet(spans=((0, 5), (7, 10)), null=False)
+    >>> (below | above) & ValueSet.of([(3, 8)])
+    ValueSet(spans=((3, 5), (7, 8)), null=False)
     """
 
     spans: tuple[Span, ...]
     null: bool = False
 
     @classmethod
-    def of(cls, spans: Iterable[Span], *, null: bool = False) -> "Values":
+    def of(cls, spans: Iterable[Span], *, null: bool = False) -> "ValueSet":
         """The values of any spans, empty and overlapping ones too."""
         found: list[Span] = []
         for low, high in sorted(span for span in spans if span[0] < span[1]):
@@ -45,11 +45,11 @@ class Values:
         """Whether there is any value."""
         return self.null or bool(self.spans)
 
-    def __or__(self, other: "Values") -> "Values":
+    def __or__(self, other: "ValueSet") -> "ValueSet":
         """What is in one of the two."""
-        return Values.of(self.spans + other.spans, null=self.null or other.null)
+        return ValueSet.of(self.spans + other.spans, null=self.null or other.null)
 
-    def __and__(self, other: "Values") -> "Values":
+    def __and__(self, other: "ValueSet") -> "ValueSet":
         """What is in both."""
         found, mine, theirs = [], 0, 0
         while mine < len(self.spans) and theirs < len(other.spans):
@@ -59,25 +59,25 @@ class Values:
                 mine += 1
             else:
                 theirs += 1
-        return Values.of(found, null=self.null and other.null)
+        return ValueSet.of(found, null=self.null and other.null)
 
-    def without(self, other: "Values") -> "Values":
+    def without(self, other: "ValueSet") -> "ValueSet":
         """What is here and not there.
 
-        >>> Values.of([(0, 9)], null=True).without(Values.of([(3, 5)]))
-        Values(spans=((0, 3), (5, 9)), null=True)
+        >>> ValueSet.of([(0, 9)], null=True).without(ValueSet.of([(3, 5)]))
+        ValueSet(spans=((0, 3), (5, 9)), null=True)
         """
-        found, place = [], 0
+        found, index = [], 0
         for low, high in self.spans:
-            while place < len(other.spans) and other.spans[place][0] < high:
-                found.append((low, other.spans[place][0]))
-                low = max(low, other.spans[place][1])
-                place += 1
-            place -= 1 if place and other.spans[place - 1][1] > high else 0
+            while index < len(other.spans) and other.spans[index][0] < high:
+                found.append((low, other.spans[index][0]))
+                low = max(low, other.spans[index][1])
+                index += 1
+            index -= 1 if index and other.spans[index - 1][1] > high else 0
             found.append((low, high))
-        return Values.of(found, null=self.null and not other.null)
+        return ValueSet.of(found, null=self.null and not other.null)
 
     @property
-    def hull(self) -> "Values":
+    def hull(self) -> "ValueSet":
         """One span from the least to the greatest."""
-        return Values.of([(self.spans[0][0], self.spans[-1][1])] if self.spans else [], null=self.null)
+        return ValueSet.of([(self.spans[0][0], self.spans[-1][1])] if self.spans else [], null=self.null)

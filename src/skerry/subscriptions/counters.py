@@ -50,7 +50,7 @@ class Counted:
 
     def match(self, batch: pa.RecordBatch) -> Matches:
         """Match and count."""
-        matches, cost_ns = self._index.measured(batch)
+        matches, cost_ns = self._index.match_timed(batch)
         counts = np.bincount(matches.queries, minlength=cost_ns.size)
         numbers = np.flatnonzero(cost_ns).astype(np.int32)
         columns = [

@@ -84,7 +84,7 @@ class Registry:
 
     def saved(self) -> bytes:
         """All there is, as bytes."""
-        parts = {name: index.saved() for name, index in self._indexes.items()}
+        parts = {name: index.save() for name, index in self._indexes.items()}
         told = {
             "version": self.version,
             "sinks": self._sinks,
@@ -101,7 +101,7 @@ class Registry:
         for name, size in told["parts"].items():
             if name in registry._streams:
                 part = body[place : place + size]
-                registry._indexes[name] = QueryIndex.restored(part, registry._streams[name].schema, open_duckdb)
+                registry._indexes[name] = QueryIndex.restore(part, registry._streams[name].schema, open_duckdb)
             place += size
         return registry
 

@@ -41,7 +41,7 @@ class Selections:
             tree = sqlglot.parse_one(selection.predicate.sql, read="duckdb")
             index.add(view.name, region_of(tree, source.schema, open_duckdb))
             columns[view.name] = projection.columns
-        return cls(source, index.saved(), columns)
+        return cls(source, index.save(), columns)
 
     def __contains__(self, view: str) -> bool:
         """Whether a view is one of them."""
@@ -49,7 +49,7 @@ class Selections:
 
     @cached_property
     def _counted(self) -> Counted:
-        return Counted(QueryIndex.restored(self.index, self.source.schema, open_duckdb), VIEW, self.source)
+        return Counted(QueryIndex.restore(self.index, self.source.schema, open_duckdb), VIEW, self.source)
 
     @cached_property
     def _dealer(self) -> Dealer:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skerry.errors import KernelError
-from skerry.index.column_codes import Axis, codes
+from skerry.index.column_codes import Axis, encode_column
 from skerry.kernels.index.grid import GREATEST, LEAST
 from skerry.rivals.window_joins.box_index_join import IndexedWindowJoin
 from skerry.rivals.window_joins.ibs_js import SharedWindowJoin
@@ -141,7 +141,7 @@ def test_queries_come_and_go_between_arrivals(technique, case, seed):
 @pytest.mark.parametrize("name", [*COMPARISONS, "any"])
 def test_doubles_compare_as_in_sql(technique, name):
     """NULL with nothing, NaN with itself and above all, both zeros alike."""
-    found = codes(Axis("x"), pa.array(VALUES))
+    found = encode_column(Axis("x"), pa.array(VALUES))
     condition = np.array(COMPARISONS.get(name, ANY))[:, None]
     queries = JoinQueries(np.full((2, 1), LEAST), np.full((2, 1), GREATEST), np.array([[9], [9]]), condition)
     join = technique(queries, Shape(1, 1, (0, 0), (9, 9)))

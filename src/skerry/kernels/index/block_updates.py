@@ -5,22 +5,22 @@ from typing import NamedTuple
 import numpy as np
 
 from skerry.kernels._jit import kernel
-from skerry.kernels.index.clusters import best_cut, part
+from skerry.kernels.index.clusters import choose_cut, partition
 from skerry.kernels.index.grid import GREATEST, LEAST, cell_of
-from skerry.kernels.index.simd_compare import LANES
+from skerry.kernels.index.simd_compare import WIDTH
 from skerry.model.arrays import Int32s, Int64s, UInt16s, UInt64s
 
-__all__ = ["BEYOND", "BLOCK", "BlockArrays", "add", "lay", "remove"]
+__all__ = ["BEYOND", "BLOCK", "BlockArrays", "add_box", "fill_blocks", "remove_box"]
 
 
-BLOCK = LANES
+BLOCK = WIDTH
 BEYOND = 2**16 - 1
 """Above the cells of all axes."""
 _FIRST, _LAST = range(2)
 
 
 class BlockArrays(NamedTuple):
-    """What kernels change."""
+    """The arrays that hold blocks; kernels write to them."""
 
     lows: Int64s
     """Block by slot by axis."""
@@ -37,26 +37,26 @@ class BlockArrays(NamedTuple):
     """A bit for each axis on which a box of a block has an end, the last for all from 63 on; axis 0 if it has none."""
     bits: UInt64s
     """Axis by cell by word: the blocks that meet a cell."""
-    places: Int64s
-    """Number by number: block times 64, and slot; or -1."""
+    positions: Int64s
+    """By number of a box: its block times 64, plus its slot; or -1."""
     used: Int64s
     """How many blocks are in use."""
 
 
 @kernel
-def lay(starts, counts, blocks, lows, highs, numbers, order, firsts):
-    """Put boxes into their blocks."""
+def fill_blocks(starts, counts, blocks, lows, highs, numbers, order, firsts):
+    """Put boxes into empty blocks: ``order`` lists them, and block b has those from ``firsts[b]`` on."""
     for block in range(firsts.size - 1):
-        for place in range(firsts[block], firsts[block + 1]):
-            box, slot = order[place], place - firsts[block]
-            _enter(starts, counts, blocks, block, slot, numbers[box], lows[:, box], highs[:, box])
-        _mark(starts.shape[1], blocks, block)
+        for index in range(firsts[block], firsts[block + 1]):
+            box, slot = order[index], index - firsts[block]
+            _put(starts, counts, blocks, block, slot, numbers[box], lows[:, box], highs[:, box])
+        _mark_cells(starts.shape[1], blocks, block)
 
 
 @kernel
-def _enter(starts, counts, blocks, block, slot, number, low, high):
+def _put(starts, counts, blocks, block, slot, number, low, high):
     blocks.labels[block, slot] = number
-    blocks.places[number] = block * BLOCK + slot
+    blocks.positions[number] = block * BLOCK + slot
     for axis in range(low.size):
         blocks.lows[block, slot, axis] = low[axis]
         blocks.highs[block, slot, axis] = high[axis]
@@ -68,14 +68,14 @@ def _enter(starts, counts, blocks, block, slot, number, low, high):
 
 
 @kernel
-def _leave(blocks, block, slot):
+def _clear(blocks, block, slot):
     blocks.labels[block, slot] = -1
     blocks.firsts[block, :, slot] = BEYOND
     blocks.lasts[block, :, slot] = 0
 
 
 @kernel
-def _mark(cells, blocks, block):
+def _mark_cells(cells, blocks, block):
     """Find the cells that the boxes of a block meet, and set its bits there alone."""
     bit, word = np.uint64(1) << np.uint64(block & 63), block >> 6
     turns = np.zeros(cells + 1, np.int64)
@@ -106,29 +106,29 @@ def _mark(cells, blocks, block):
 
 
 @kernel
-def add(starts, counts, blocks, number, low, high):
+def add_box(starts, counts, blocks, number, low, high):
     """Put a box into the block that it widens least, which is halved if it is full."""
     cells = np.empty((low.size, 2), np.int32)
     for axis in range(low.size):
         cells[axis, _FIRST] = cell_of(starts[axis], counts[axis], low[axis])
         cells[axis, _LAST] = cell_of(starts[axis], counts[axis], high[axis])
-    block = _nearest(counts, blocks, cells)
-    slot = _free_slot(blocks, block)
+    block = _find_nearest(counts, blocks, cells)
+    slot = _find_free_slot(blocks, block)
     if slot == BLOCK:
         other = blocks.used[0]
         blocks.used[0] += 1
         _halve(starts, counts, blocks, block, other)
-        _mark(starts.shape[1], blocks, other)
-        _mark(starts.shape[1], blocks, block)
-        if _widening(counts, blocks.extents[other], cells) < _widening(counts, blocks.extents[block], cells):
+        _mark_cells(starts.shape[1], blocks, other)
+        _mark_cells(starts.shape[1], blocks, block)
+        if _widening_by(counts, blocks.extents[other], cells) < _widening_by(counts, blocks.extents[block], cells):
             block = other
-        slot = _free_slot(blocks, block)
-    _enter(starts, counts, blocks, block, slot, number, low, high)
-    _mark(starts.shape[1], blocks, block)
+        slot = _find_free_slot(blocks, block)
+    _put(starts, counts, blocks, block, slot, number, low, high)
+    _mark_cells(starts.shape[1], blocks, block)
 
 
 @kernel
-def _free_slot(blocks, block):
+def _find_free_slot(blocks, block):
     slot = 0
     while slot < BLOCK and blocks.labels[block, slot] >= 0:
         slot += 1
@@ -136,21 +136,21 @@ def _free_slot(blocks, block):
 
 
 @kernel
-def _nearest(counts, blocks, cells):
+def _find_nearest(counts, blocks, cells):
     """The block that a box widens least; the first, if there is none yet."""
     if blocks.used[0] == 0:
         blocks.used[0] = 1
     nearest, least = 0, np.inf
     for block in range(blocks.used[0]):
-        widening = _widening(counts, blocks.extents[block], cells)
+        widening = _widening_by(counts, blocks.extents[block], cells)
         if widening < least:
             nearest, least = block, widening
     return nearest
 
 
 @kernel
-def _widening(counts, extents, cells):
-    """By how much the share of cells that a block meets grows with a box; of blocks that need not grow, the least."""
+def _widening_by(counts, extents, cells):
+    """By how much the fraction of cells that a block meets grows with a box; a small block is preferred on ties."""
     now, then = 1.0, 1.0
     for axis in range(counts.size):
         first, last = extents[axis, _FIRST], extents[axis, _LAST]
@@ -172,20 +172,20 @@ def _halve(starts, counts, blocks, block, other):
             cells[axis, slot] = cell_of(starts[axis], counts[axis], bounds[axis, slot])
             cells[axes + axis, slot] = cell_of(starts[axis], counts[axis], bounds[axes + axis, slot])
     order = np.arange(BLOCK)
-    cut = best_cut(cells, order, 0, BLOCK)
+    cut = choose_cut(cells, order, 0, BLOCK)
     if cut >= 0:
-        part(bounds[cut], order, 0, BLOCK, BLOCK // 2)
-    for place in range(BLOCK // 2, BLOCK):
-        slot = order[place]
+        partition(bounds[cut], order, 0, BLOCK, BLOCK // 2)
+    for index in range(BLOCK // 2, BLOCK):
+        slot = order[index]
         number = blocks.labels[block, slot]
-        _leave(blocks, block, slot)
-        _enter(starts, counts, blocks, other, place - BLOCK // 2, number, bounds[:axes, slot], bounds[axes:, slot])
+        _clear(blocks, block, slot)
+        _put(starts, counts, blocks, other, index - BLOCK // 2, number, bounds[:axes, slot], bounds[axes:, slot])
 
 
 @kernel
-def remove(cells, blocks, number):
+def remove_box(cells, blocks, number):
     """Take a box out of its block."""
-    place = blocks.places[number]
-    blocks.places[number] = -1
-    _leave(blocks, place // BLOCK, place % BLOCK)
-    _mark(cells, blocks, place // BLOCK)
+    position = blocks.positions[number]
+    blocks.positions[number] = -1
+    _clear(blocks, position // BLOCK, position % BLOCK)
+    _mark_cells(cells, blocks, position // BLOCK)

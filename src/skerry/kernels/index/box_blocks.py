@@ -4,7 +4,7 @@
     block 4            the cells of the lows and highs of 64 boxes, axis by axis: one comparison for many boxes at once
 
 A box whose first and last cells the point is not in is decided by cells alone; otherwise its ends are looked at.
-A point costs a bit for each block and axis, and a test of each block that it may be in: right for boxes that few
+A point costs one bit per block and axis, and a test of each block that it may be in: right for boxes that few
 points are in, however many there are. A new box goes into the block that it widens least; a full block is halved.
 """
 
@@ -13,27 +13,27 @@ import numpy as np
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
 from skerry.kernels.bits import FULL, lowest_bit, meet
-from skerry.kernels.index.block_updates import BEYOND, BLOCK, BlockArrays, add, lay, remove
-from skerry.kernels.index.clusters import clusters
+from skerry.kernels.index.block_updates import BEYOND, BLOCK, BlockArrays, add_box, fill_blocks, remove_box
+from skerry.kernels.index.clusters import cluster_boxes
 from skerry.kernels.index.grid import GREATEST, LEAST, Grid, cells_of
-from skerry.kernels.index.match_pairs import roomier
+from skerry.kernels.index.match_pairs import grow_pairs
 from skerry.kernels.index.simd_compare import strictly_within, within
 from skerry.model.arrays import Int32s, Int64s, UInt64s
 
-__all__ = ["FILL", "Blocks"]
+__all__ = ["FILL", "BoxBlocks"]
 
 
 FILL = 56
-"""So many boxes a block has at first, lest the next one split it."""
+"""How many boxes a block has at first: not all 64, lest the next one split it."""
 _FEWEST_BLOCKS = 64
 
 
-class Blocks:
+class BoxBlocks:
     """Boxes over the axes of a grid, under numbers of the caller's choice, which must not be large.
 
-    >>> from skerry.kernels.index.grid import grid_over
+    >>> from skerry.kernels.index.grid import build_grid
     >>> lows, highs = np.array([[0, 5]]), np.array([[7, 9]])
-    >>> blocks = Blocks(grid_over(lows, highs, 4), lows, highs, np.array([10, 11]))
+    >>> blocks = BoxBlocks(build_grid(lows, highs, 4), lows, highs, np.array([10, 11]))
     >>> rows, numbers = blocks.match(np.array([[3, 6]]))
     >>> rows.tolist(), numbers.tolist()
     ([0, 1, 1], [10, 10, 11])
@@ -49,14 +49,16 @@ class Blocks:
         self.grid = grid
         order = np.arange(numbers.size)
         if firsts is None:
-            order, firsts = clusters(grid, lows, highs, FILL)
-        self._blocks = _empty(grid, firsts.size - 1, int(numbers.max(initial=0)) + 1)
-        lay(*grid, self._blocks, np.ascontiguousarray(lows), np.ascontiguousarray(highs), numbers, order, firsts)
+            order, firsts = cluster_boxes(grid, lows, highs, FILL)
+        self._blocks = _make_empty(grid, firsts.size - 1, int(numbers.max(initial=0)) + 1)
+        fill_blocks(
+            *grid, self._blocks, np.ascontiguousarray(lows), np.ascontiguousarray(highs), numbers, order, firsts
+        )
 
     @property
     def count(self) -> int:
         """How many boxes there are."""
-        return int(np.count_nonzero(self._blocks.places >= 0))
+        return int(np.count_nonzero(self._blocks.positions >= 0))
 
     @property
     def nbytes(self) -> int:
@@ -65,16 +67,16 @@ class Blocks:
 
     def __contains__(self, number: int) -> bool:
         """Whether a box is here."""
-        return number < self._blocks.places.size and self._blocks.places[number] >= 0
+        return number < self._blocks.positions.size and self._blocks.positions[number] >= 0
 
     @property
     def numbers(self) -> Int64s:
         """The numbers of all boxes."""
-        return np.flatnonzero(self._blocks.places >= 0)
+        return np.flatnonzero(self._blocks.positions >= 0)
 
     def boxes(self, numbers: Int64s) -> tuple[Int64s, Int64s]:
         """The lows and highs of some boxes, axis by box."""
-        blocks, slots = np.divmod(self._blocks.places[numbers], BLOCK)
+        blocks, slots = np.divmod(self._blocks.positions[numbers], BLOCK)
         return self._blocks.lows[blocks, slots].T, self._blocks.highs[blocks, slots].T
 
     def by_block(self) -> tuple[Int64s, Int64s]:
@@ -84,18 +86,18 @@ class Blocks:
         return held[held >= 0].astype(np.int64), firsts
 
     def add(self, number: int, low: Int64s, high: Int64s) -> None:
-        """Take a box in."""
-        if number >= self._blocks.places.size:
-            more = np.full(number + 1 + self._blocks.places.size // 2, -1, np.int64)
-            more[: self._blocks.places.size] = self._blocks.places
-            self._blocks = self._blocks._replace(places=more)
+        """Add a box."""
+        if number >= self._blocks.positions.size:
+            more = np.full(number + 1 + self._blocks.positions.size // 2, -1, np.int64)
+            more[: self._blocks.positions.size] = self._blocks.positions
+            self._blocks = self._blocks._replace(positions=more)
         if self._blocks.used[0] == self._blocks.labels.shape[0]:
-            self._blocks = _roomier(self._blocks)
-        add(*self.grid, self._blocks, number, np.asarray(low, np.int64), np.asarray(high, np.int64))
+            self._blocks = _grow(self._blocks)
+        add_box(*self.grid, self._blocks, number, np.asarray(low, np.int64), np.asarray(high, np.int64))
 
     def remove(self, number: int) -> None:
-        """Forget a box."""
-        remove(self.grid.cells, self._blocks, number)
+        """Remove a box."""
+        remove_box(self.grid.cells, self._blocks, number)
 
     def match(self, points: Int64s) -> tuple[Int32s, Int32s]:
         """The pairs of a point and a box that it is in: rows in order, and the boxes' numbers."""
@@ -104,23 +106,23 @@ class Blocks:
         points = np.ascontiguousarray(points, np.int64)
         cells = cells_of(self.grid, points)
         row, filled, rows = 0, 0, points.shape[1]
-        places, found = np.empty(0, np.int32), np.empty(0, np.int32)
+        pair_rows, found = np.empty(0, np.int32), np.empty(0, np.int32)
         while row < rows:
             size = 2 * found.size + 64 * rows + BLOCK * int(self._blocks.used[0])
-            places, found = roomier(places, found, filled, size)
-            row, filled = _match(self._blocks, points, cells, row, places, found, filled)
-        return places[:filled].copy(), found[:filled].copy()
+            pair_rows, found = grow_pairs(pair_rows, found, filled, size)
+            row, filled = _match(self._blocks, points, cells, row, pair_rows, found, filled)
+        return pair_rows[:filled].copy(), found[:filled].copy()
 
     def marks(self, points: Int64s) -> tuple[UInt64s, Int32s]:
-        """One bitmap a point, a word a block, and the numbers of the boxes that bits stand for, or -1."""
+        """One bitmap per point, a word per block, and the numbers of the boxes that bits stand for, or -1."""
         rows, numbers = self.match(points)
         used = int(self._blocks.used[0])
         marks = np.zeros((points.shape[1], used), np.uint64)
-        _set(marks, rows, self._blocks.places[numbers])
+        _set_bits(marks, rows, self._blocks.positions[numbers])
         return marks, self._blocks.labels[:used].ravel()
 
 
-def _empty(grid: Grid, used: int, numbers: int) -> BlockArrays:
+def _make_empty(grid: Grid, used: int, numbers: int) -> BlockArrays:
     """Blocks without boxes, ``used`` of them in use."""
     axes, cells = grid.starts.shape
     blocks = used + used // 4 + _FEWEST_BLOCKS
@@ -133,13 +135,13 @@ def _empty(grid: Grid, used: int, numbers: int) -> BlockArrays:
         extents=np.full((blocks, axes, 2), [cells, -1], np.int32),
         bounded=np.zeros(blocks, np.uint64),
         bits=np.zeros((axes, cells, (blocks + 63) // 64), np.uint64),
-        places=np.full(numbers, -1, np.int64),
+        positions=np.full(numbers, -1, np.int64),
         used=np.array([used]),
     )
 
 
-def _roomier(blocks: BlockArrays) -> BlockArrays:
-    """The same blocks, and room for half as many again."""
+def _grow(blocks: BlockArrays) -> BlockArrays:
+    """The same blocks, with room for half as many again."""
     size, words = blocks.labels.shape[0], blocks.bits.shape[2]
     more = (size // 2 + 63) // 64 * 64
     wider = np.zeros((*blocks.bits.shape[:2], (size + more + 63) // 64), np.uint64)
@@ -174,24 +176,24 @@ def _test(blocks, block, cells):
 
 
 @kernel
-def _list(boxes, block, places, count):
-    """Write the places of some boxes of a block, as bits, behind others; how many there are then.
+def _list(boxes, block, positions, count):
+    """Write the positions of some boxes of a block, as bits, behind others; how many there are then.
 
-    One is written whether there is any or not: most often there is one or none, which none can foresee.
+    The first is written without asking whether there is one: a branch could not be predicted.
     """
-    places[count] = (block << 6) + (lowest_bit(boxes) & 63)
+    positions[count] = (block << 6) + (lowest_bit(boxes) & 63)
     count += boxes != 0
     boxes &= boxes - np.uint64(1)
     while boxes != 0:
-        places[count] = (block << 6) + lowest_bit(boxes)
+        positions[count] = (block << 6) + lowest_bit(boxes)
         boxes &= boxes - np.uint64(1)
         count += 1
     return count
 
 
 @kernel
-def _candidates(blocks, found, cells, sure, doubtful):
-    """List the places of boxes in blocks that hold a point by its cells, and of those that may; how many of each."""
+def _list_candidates(blocks, found, cells, sure, doubtful):
+    """List the positions of boxes in blocks that hold a point by its cells, and of those that may; how many of each."""
     are_sure, are_doubtful = 0, 0
     for word in range(found.size):
         left = found[word]
@@ -205,15 +207,15 @@ def _candidates(blocks, found, cells, sure, doubtful):
 
 
 @kernel
-def _keep(lows, highs, point, places, count):
-    """Keep the places of boxes that a point is in; how many. No step waits for what another finds."""
+def _keep(lows, highs, point, positions, count):
+    """Keep the positions of boxes that a point is in; how many. Without branches, so that steps overlap."""
     kept = 0
     for candidate in range(count):
-        place, outside = places[candidate], 0
-        low, high = lows[place >> 6, place & 63], highs[place >> 6, place & 63]
+        position, outside = positions[candidate], 0
+        low, high = lows[position >> 6, position & 63], highs[position >> 6, position & 63]
         for axis in range(point.size):
             outside += (low[axis] > point[axis]) | (high[axis] < point[axis])
-        places[kept] = place
+        positions[kept] = position
         kept += outside == 0
     return kept
 
@@ -230,19 +232,19 @@ def _match(blocks, points, cells, row, rows, numbers, filled):
         meet(blocks.bits, cells, row, found)
         for axis in range(point.size):
             point[axis], its_cells[axis] = points[axis, row], cells[axis, row]
-        are_sure, are_doubtful = _candidates(blocks, found, its_cells, sure, doubtful)
-        for place in range(are_sure):
-            rows[filled], numbers[filled] = row, labels[sure[place]]
+        are_sure, are_doubtful = _list_candidates(blocks, found, its_cells, sure, doubtful)
+        for index in range(are_sure):
+            rows[filled], numbers[filled] = row, labels[sure[index]]
             filled += 1
-        for place in range(_keep(blocks.lows, blocks.highs, point, doubtful, are_doubtful)):
-            rows[filled], numbers[filled] = row, labels[doubtful[place]]
+        for index in range(_keep(blocks.lows, blocks.highs, point, doubtful, are_doubtful)):
+            rows[filled], numbers[filled] = row, labels[doubtful[index]]
             filled += 1
         row += 1
     return row, filled
 
 
 @kernel
-def _set(marks, rows, places):
+def _set_bits(marks, rows, positions):
     for pair in range(rows.size):
-        place = places[pair]
-        marks[rows[pair], place // BLOCK] |= np.uint64(1) << np.uint64(place % BLOCK)
+        position = positions[pair]
+        marks[rows[pair], position // BLOCK] |= np.uint64(1) << np.uint64(position % BLOCK)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from skerry.kernels._jit import kernel
 from skerry.model.arrays import Int64s
 
-__all__ = ["GREATEST_DOUBLE", "bits_of_doubles", "double_codes"]
+__all__ = ["GREATEST_DOUBLE", "bits_of_doubles", "encode_doubles"]
 
 
 GREATEST_DOUBLE = 0x7FEF_FFFF_FFFF_FFFF
@@ -17,17 +17,17 @@ _ALL_BUT_SIGN = 2**63 - 1
 _INFINITY, _NAN = 0x7FF0 << 48, 0x7FF8 << 48
 
 
-def double_codes(values: npt.NDArray[np.floating[Any]]) -> Int64s:
+def encode_doubles(values: npt.NDArray[np.floating[Any]]) -> Int64s:
     """Their bits, those of negative ones turned around. Both zeros have one code, all NaN another, above all numbers.
 
-    >>> double_codes(np.array([-0.0, 5e-324, -5e-324])).tolist()
+    >>> encode_doubles(np.array([-0.0, 5e-324, -5e-324])).tolist()
     [0, 1, -2]
     """
-    return _codes(np.ascontiguousarray(values, np.float64).view(np.int64))
+    return _encode(np.ascontiguousarray(values, np.float64).view(np.int64))
 
 
 @kernel
-def _codes(bits):
+def _encode(bits):
     codes = np.empty(bits.size, np.int64)
     for row in range(bits.size):
         size = bits[row] & _ALL_BUT_SIGN
@@ -39,7 +39,7 @@ def _codes(bits):
 
 @kernel
 def bits_of_doubles(codes):
-    """What codes were made of."""
+    """The bits of the doubles that codes stand for."""
     bits = np.empty(codes.size, np.int64)
     for row in range(codes.size):
         bits[row] = codes[row] ^ ((codes[row] >> 63) & _ALL_BUT_SIGN)

@@ -11,7 +11,7 @@ from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import GREATEST, Grid, cell_of
 from skerry.model.arrays import Int32s, Int64s
 
-__all__ = ["Borders", "borders_of", "ends_in", "enter", "has_room", "roomier_borders", "strike", "withdraw"]
+__all__ = ["CellEnds", "count_ends", "grow_ends", "has_room", "insert_ends", "list_ends", "remove_ends", "strike_out"]
 
 
 _FIRST, _COUNT, _ROOM = range(3)
@@ -20,39 +20,39 @@ _LOW, _HIGH = range(2)
 _SHORTEST = 8
 
 
-class Borders(NamedTuple):
-    """Ends inside cells, in order."""
+class CellEnds(NamedTuple):
+    """Lists of ends, each in order of codes."""
 
     heads: Int64s
     """Axis by side by cell: first, count, room."""
     codes: Int64s
     slots: Int32s
     used: Int64s
-    """How much of the two is given out."""
+    """How much room of ``codes`` and ``slots`` is given to lists."""
 
 
-def borders_of(grid: Grid, bounds: Int64s) -> Borders:
-    """The ends of boxes, each in the list of its cell."""
+def list_ends(grid: Grid, bounds: Int64s) -> CellEnds:
+    """List the ends of boxes, each with its cell."""
     axes, cells = grid.starts.shape
     heads = np.zeros((axes, 2, cells, 3), np.int64)
-    _count_ends(grid.starts, grid.counts, bounds, heads)
+    _count_per_list(grid.starts, grid.counts, bounds, heads)
     heads[..., _ROOM] = heads[..., _COUNT] + heads[..., _COUNT] // 4 + _SHORTEST
     ends = np.cumsum(heads[..., _ROOM].ravel())
     heads[..., _FIRST] = ends.reshape(heads.shape[:3]) - heads[..., _ROOM]
     size = int(ends[-1]) if ends.size else 0
-    borders = Borders(heads, np.empty(2 * size, np.int64), np.empty(2 * size, np.int32), np.array([size]))
+    cell_ends = CellEnds(heads, np.empty(2 * size, np.int64), np.empty(2 * size, np.int32), np.array([size]))
     for axis in range(axes):
         for side in (_LOW, _HIGH):
             order = np.argsort(bounds[:, axes * side + axis], kind="stable")
-            _list_ends(grid.starts, grid.counts, bounds, order, axis, side, borders)
-    return borders
+            _fill_lists(grid.starts, grid.counts, bounds, order, axis, side, cell_ends)
+    return cell_ends
 
 
-def roomier_borders(borders: Borders) -> Borders:
-    """The same borders, with room behind them for as much again."""
-    return borders._replace(
-        codes=np.concatenate([borders.codes, np.empty_like(borders.codes)]),
-        slots=np.concatenate([borders.slots, np.empty_like(borders.slots)]),
+def grow_ends(cell_ends: CellEnds) -> CellEnds:
+    """The same lists, with room behind them for as much again."""
+    return cell_ends._replace(
+        codes=np.concatenate([cell_ends.codes, np.empty_like(cell_ends.codes)]),
+        slots=np.concatenate([cell_ends.slots, np.empty_like(cell_ends.slots)]),
     )
 
 
@@ -65,7 +65,7 @@ def _is_inside(starts, count, cell, code, side):
 
 
 @kernel
-def _count_ends(starts, counts, bounds, heads):
+def _count_per_list(starts, counts, bounds, heads):
     axes = starts.shape[0]
     heads[:, :, :, _COUNT] = 0
     for slot in range(bounds.shape[0]):
@@ -77,8 +77,8 @@ def _count_ends(starts, counts, bounds, heads):
 
 
 @kernel
-def _list_ends(starts, counts, bounds, order, axis, side, borders):
-    heads, codes, slots, _ = borders
+def _fill_lists(starts, counts, bounds, order, axis, side, cell_ends):
+    heads, codes, slots, _ = cell_ends
     heads[axis, side, :, _COUNT] = 0
     for slot in order:
         code = bounds[slot, starts.shape[0] * side + axis]
@@ -91,9 +91,9 @@ def _list_ends(starts, counts, bounds, order, axis, side, borders):
 
 
 @kernel
-def has_room(starts, counts, bound, borders):
+def has_room(starts, counts, bound, cell_ends):
     """Whether every list that takes an end of a box has room, or can be moved to where there is."""
-    heads, codes, _, used = borders
+    heads, codes, _, used = cell_ends
     axes, needed = starts.shape[0], used[0]
     for axis in range(axes):
         for side in range(2):
@@ -104,7 +104,7 @@ def has_room(starts, counts, bound, borders):
 
 
 @kernel
-def enter(starts, counts, bound, slot, borders):
+def insert_ends(starts, counts, bound, slot, cell_ends):
     """List the ends of a box that lie inside cells."""
     axes = starts.shape[0]
     for axis in range(axes):
@@ -112,74 +112,74 @@ def enter(starts, counts, bound, slot, borders):
             code = bound[axes * side + axis]
             cell = cell_of(starts[axis], counts[axis], code)
             if _is_inside(starts[axis], counts[axis], cell, code, side):
-                _insert(borders, axis, side, cell, code, slot)
+                _insert(cell_ends, axis, side, cell, code, slot)
 
 
 @kernel
-def withdraw(starts, counts, bound, slot, borders):
-    """Take the ends of a box out of their borders."""
+def remove_ends(starts, counts, bound, slot, cell_ends):
+    """Take the ends of a box out of their lists."""
     axes = starts.shape[0]
-    heads, codes, slots, _ = borders
+    heads, codes, slots, _ = cell_ends
     for axis in range(axes):
         for side in range(2):
             code = bound[axes * side + axis]
             cell = cell_of(starts[axis], counts[axis], code)
             if _is_inside(starts[axis], counts[axis], cell, code, side):
                 head = heads[axis, side, cell]
-                place = head[_FIRST]
-                while slots[place] != slot:
-                    place += 1
+                at = head[_FIRST]
+                while slots[at] != slot:
+                    at += 1
                 head[_COUNT] -= 1
-                for later in range(place, head[_FIRST] + head[_COUNT]):
+                for later in range(at, head[_FIRST] + head[_COUNT]):
                     codes[later] = codes[later + 1]
                     slots[later] = slots[later + 1]
 
 
 @kernel
-def _insert(borders, axis, side, cell, code, slot):
-    heads, codes, slots, used = borders
+def _insert(cell_ends, axis, side, cell, code, slot):
+    heads, codes, slots, used = cell_ends
     head = heads[axis, side, cell]
     if head[_COUNT] == head[_ROOM]:
         first = used[0]
         used[0] += 2 * head[_ROOM]
-        for place in range(head[_COUNT]):
-            codes[first + place] = codes[head[_FIRST] + place]
-            slots[first + place] = slots[head[_FIRST] + place]
+        for at in range(head[_COUNT]):
+            codes[first + at] = codes[head[_FIRST] + at]
+            slots[first + at] = slots[head[_FIRST] + at]
         head[_FIRST] = first
         head[_ROOM] *= 2
-    place = head[_FIRST] + head[_COUNT]
+    at = head[_FIRST] + head[_COUNT]
     head[_COUNT] += 1
-    while place > head[_FIRST] and codes[place - 1] > code:
-        codes[place] = codes[place - 1]
-        slots[place] = slots[place - 1]
-        place -= 1
-    codes[place] = code
-    slots[place] = slot
+    while at > head[_FIRST] and codes[at - 1] > code:
+        codes[at] = codes[at - 1]
+        slots[at] = slots[at - 1]
+        at -= 1
+    codes[at] = code
+    slots[at] = slot
 
 
 @kernel
-def strike(borders, points, cells, row, found):
+def strike_out(cell_ends, points, cells, row, found):
     """Strike out the boxes that end before a point within its cell, or begin behind it."""
-    heads, codes, slots, _ = borders
+    heads, codes, slots, _ = cell_ends
     for axis in range(points.shape[0]):
         code = points[axis, row]
         head = heads[axis, _LOW, cells[axis, row]]
-        place = head[_FIRST] + head[_COUNT] - 1
-        while place >= head[_FIRST] and codes[place] > code:
-            found[slots[place] >> 6] &= ~(np.uint64(1) << np.uint64(slots[place] & 63))
-            place -= 1
+        at = head[_FIRST] + head[_COUNT] - 1
+        while at >= head[_FIRST] and codes[at] > code:
+            found[slots[at] >> 6] &= ~(np.uint64(1) << np.uint64(slots[at] & 63))
+            at -= 1
         head = heads[axis, _HIGH, cells[axis, row]]
-        place = head[_FIRST]
-        while place < head[_FIRST] + head[_COUNT] and codes[place] < code:
-            found[slots[place] >> 6] &= ~(np.uint64(1) << np.uint64(slots[place] & 63))
-            place += 1
+        at = head[_FIRST]
+        while at < head[_FIRST] + head[_COUNT] and codes[at] < code:
+            found[slots[at] >> 6] &= ~(np.uint64(1) << np.uint64(slots[at] & 63))
+            at += 1
 
 
 @kernel
-def ends_in(borders, cells, row):
+def count_ends(cell_ends, cells, row):
     """How many ends lie in the cells of a point."""
     ends = 0
     for axis in range(cells.shape[0]):
         for side in range(2):
-            ends += borders.heads[axis, side, cells[axis, row], _COUNT]
+            ends += cell_ends.heads[axis, side, cells[axis, row], _COUNT]
     return ends

@@ -5,13 +5,13 @@ import numpy as np
 from skerry.kernels._jit import kernel
 from skerry.model.arrays import Int32s
 
-__all__ = ["merged", "roomier"]
+__all__ = ["grow_pairs", "merge_pairs"]
 
 
-def roomier(rows: Int32s, numbers: Int32s, filled: int, size: int) -> tuple[Int32s, Int32s]:
-    """The first ``filled`` pairs, and room for ``size`` in all.
+def grow_pairs(rows: Int32s, numbers: Int32s, filled: int, size: int) -> tuple[Int32s, Int32s]:
+    """Arrays with room for ``size`` pairs, the first ``filled`` of them copied.
 
-    >>> rows, numbers = roomier(np.array([4], np.int32), np.array([7], np.int32), 1, 10)
+    >>> rows, numbers = grow_pairs(np.array([4], np.int32), np.array([7], np.int32), 1, 10)
     >>> rows.size, numbers[:1].tolist()
     (10, [7])
     """
@@ -21,10 +21,11 @@ def roomier(rows: Int32s, numbers: Int32s, filled: int, size: int) -> tuple[Int3
     return found
 
 
-def merged(some: tuple[Int32s, Int32s], others: tuple[Int32s, Int32s]) -> tuple[Int32s, Int32s]:
-    """All pairs, in order of rows, as both are; of a row, those of ``some`` first.
+def merge_pairs(some: tuple[Int32s, Int32s], others: tuple[Int32s, Int32s]) -> tuple[Int32s, Int32s]:
+    """Merge pairs in order of rows, as both are; of one row, those of ``some`` come first.
 
-    >>> rows, numbers = merged((np.array([0, 2], np.int32), np.array([7, 8], np.int32)), (np.array([2], np.int32),) * 2)
+    >>> some, others = np.array([[0, 2], [7, 8]], np.int32), np.array([[2], [2]], np.int32)
+    >>> rows, numbers = merge_pairs((some[0], some[1]), (others[0], others[1]))
     >>> rows.tolist(), numbers.tolist()
     ([0, 2, 2], [7, 8, 2])
     """
@@ -38,10 +39,10 @@ def merged(some: tuple[Int32s, Int32s], others: tuple[Int32s, Int32s]) -> tuple[
 @kernel
 def _merge(rows, numbers, other_rows, other_numbers, found_rows, found_numbers):
     one, other = 0, 0
-    for place in range(found_rows.size):
+    for index in range(found_rows.size):
         if other == other_rows.size or (one < rows.size and rows[one] <= other_rows[other]):
-            found_rows[place], found_numbers[place] = rows[one], numbers[one]
+            found_rows[index], found_numbers[index] = rows[one], numbers[one]
             one += 1
         else:
-            found_rows[place], found_numbers[place] = other_rows[other], other_numbers[other]
+            found_rows[index], found_numbers[index] = other_rows[other], other_numbers[other]
             other += 1

@@ -8,30 +8,30 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-__all__ = ["LANES", "strictly_within", "within"]
+__all__ = ["WIDTH", "strictly_within", "within"]
 
-LANES = 64
+WIDTH = 64
 
 
-def _compiled(comparison: str) -> Any:
-    """An instruction for it: the two ends of each interval, and the number between them, compared as unsigned."""
+def _compile(comparison: str) -> Any:
+    """One vector instruction per end: 64 lows and 64 highs compared with one number, as unsigned."""
 
     @intrinsic
     def compare(typing, lows, highs, number):
         def generate(context, builder, signature, arguments):
-            lane = ir.IntType(signature.args[0].dtype.bitwidth)
-            lanes, place = ir.VectorType(lane, LANES), ir.IntType(32)
-            nothing = ir.Constant(lanes, ir.Undefined)
+            element = ir.IntType(signature.args[0].dtype.bitwidth)
+            vector, index = ir.VectorType(element, WIDTH), ir.IntType(32)
+            nothing = ir.Constant(vector, ir.Undefined)
             ends = []
             for kind, value in zip(signature.args[:2], arguments, strict=False):
                 array = context.make_array(kind)(context, builder, value=value)
-                ends.append(builder.load(builder.bitcast(array.data, lanes.as_pointer()), align=lane.width // 8))
-            first = builder.insert_element(nothing, arguments[2], ir.Constant(place, 0))
-            everywhere = ir.Constant(ir.VectorType(place, LANES), [0] * LANES)
+                ends.append(builder.load(builder.bitcast(array.data, vector.as_pointer()), align=element.width // 8))
+            first = builder.insert_element(nothing, arguments[2], ir.Constant(index, 0))
+            everywhere = ir.Constant(ir.VectorType(index, WIDTH), [0] * WIDTH)
             numbers = builder.shuffle_vector(first, nothing, everywhere)
             above = builder.icmp_unsigned(comparison, ends[0], numbers)
             below = builder.icmp_unsigned(comparison, numbers, ends[1])
-            return builder.bitcast(builder.and_(above, below), ir.IntType(LANES))
+            return builder.bitcast(builder.and_(above, below), ir.IntType(WIDTH))
 
         return types.uint64(lows, highs, lows.dtype), generate
 
@@ -50,7 +50,7 @@ def _strictly_within(lows: Any, highs: Any, number: Any) -> np.uint64:
 
 _INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 
-within: Any = _within if _INTERPRETED else _compiled("<=")
+within: Any = _within if _INTERPRETED else _compile("<=")
 """Which intervals a number lies in, both ends with them. Ends are 64 unsigned numbers behind each other."""
-strictly_within: Any = _strictly_within if _INTERPRETED else _compiled("<")
+strictly_within: Any = _strictly_within if _INTERPRETED else _compile("<")
 """Which intervals a number lies in, without their ends."""

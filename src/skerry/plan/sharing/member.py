@@ -55,7 +55,7 @@ def index_of(schema: pa.Schema, queries: Mapping[str, Sequence[exp.Expr]]) -> by
     for name, conditions in queries.items():
         tree = exp.and_(*conditions) if conditions else exp.true()
         index.add(name, region_of(tree, schema, open_duckdb))
-    return index.saved()
+    return index.save()
 
 
 def selected(node: Node) -> tuple[tuple[Expression, ...], Node]:

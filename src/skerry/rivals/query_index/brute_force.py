@@ -4,7 +4,7 @@ import numpy as np
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
-from skerry.kernels.index.match_pairs import roomier
+from skerry.kernels.index.match_pairs import grow_pairs
 from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["brute_force"]
@@ -27,7 +27,7 @@ def brute_force(lows: Int64s, highs: Int64s, points: Int64s) -> tuple[Int32s, In
     while box < lows.shape[1]:
         likely = int(filled / box * 1.05 * lows.shape[1]) if box else 0
         size = max(2 * found.size, likely) + 2 * _TILE * points.shape[1]
-        rows, found = roomier(rows, found, filled, size)
+        rows, found = grow_pairs(rows, found, filled, size)
         until = lows.shape[1] if box else _TILE
         box, filled = _brute_force(lows, highs, points, box, until, rows, found, filled)
     return rows[:filled], found[:filled]

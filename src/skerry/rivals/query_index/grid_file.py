@@ -15,7 +15,7 @@ import numpy as np
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
-from skerry.kernels.index.grid import Grid, cell_of, grid_over
+from skerry.kernels.index.grid import Grid, build_grid, cell_of
 from skerry.model.arrays import Int32s, Int64s
 from skerry.rivals.query_index.grid_file_pages import (
     FAN,
@@ -48,7 +48,7 @@ class GridFile:
     def __init__(self, lows: Int64s, highs: Int64s) -> None:
         if lows.shape != highs.shape:
             raise KernelError("boxes have as many lows as highs, but got", lows.shape, highs.shape)
-        self.grid = grid_over(lows, highs, _CELLS)
+        self.grid = build_grid(lows, highs, _CELLS)
         count, axes = lows.shape[1], lows.shape[0]
         self._file = _empty(2 * axes, count)
         self._file.bounds[:count, :axes], self._file.bounds[:count, axes:] = lows.T, highs.T

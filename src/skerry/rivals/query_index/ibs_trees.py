@@ -16,7 +16,7 @@ import numpy as np
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import GREATEST, LEAST
-from skerry.kernels.index.match_pairs import roomier
+from skerry.kernels.index.match_pairs import grow_pairs
 from skerry.model.arrays import Int32s, Int64s, UInt8s
 
 __all__ = ["IntervalTrees"]
@@ -86,7 +86,7 @@ class IntervalTrees:
         while row < points.shape[1]:
             likely = int(filled / row * 1.05 * points.shape[1]) if row else 0
             size = max(likely, 2 * found.size) + 2 * self._needed.size
-            rows, found = roomier(rows, found, filled, size)
+            rows, found = grow_pairs(rows, found, filled, size)
             until = points.shape[1] if row else min(points.shape[1], 64)
             row, filled = _match(tuple(self._trees), self._needed, always, points, row, until, rows, found, filled)
         return rows[:filled], found[:filled]

@@ -10,8 +10,8 @@ processing is the same with one point a cluster, and no sorting.
 import numpy as np
 
 from skerry.kernels._jit import kernel
-from skerry.kernels.index.grid import cells_of, grid_over
-from skerry.kernels.index.match_pairs import roomier
+from skerry.kernels.index.grid import build_grid, cells_of
+from skerry.kernels.index.match_pairs import grow_pairs
 from skerry.model.arrays import Int32s, Int64s
 from skerry.rivals.query_index.grid_file import GridFile
 from skerry.rivals.query_index.grid_file_pages import PAGE, search
@@ -34,7 +34,7 @@ def join_immediately(boxes: GridFile, points: Int64s) -> tuple[Int32s, Int32s]:
 def join_batch(boxes: GridFile, points: Int64s, cluster: int) -> tuple[Int32s, Int32s]:
     """SJ-Batch: the pairs of a point and a box that it is in, ``cluster`` points at a time (N_dc); in no order."""
     leading, bits = points[:CURVE_AXES], curve_bits(points.shape[0])
-    cells = cells_of(grid_over(leading, leading, 2**bits), leading)
+    cells = cells_of(build_grid(leading, leading, 2**bits), leading)
     return _joined(boxes, points, np.argsort(hilbert_keys(cells, bits), kind="stable"), cluster)
 
 
@@ -45,7 +45,7 @@ def _joined(boxes: GridFile, points: Int64s, order: Int64s, cluster: int) -> tup
     rows, found, start, filled, lacking = np.empty(0, np.int32), np.empty(0, np.int32), 0, 0, 0
     while start < order.size:
         likely = int(filled / start * 1.1 * order.size) if start else 0
-        rows, found = roomier(rows, found, filled, max(likely, found.size) + lacking)
+        rows, found = grow_pairs(rows, found, filled, max(likely, found.size) + lacking)
         start, filled, lacking = _join(grid, file, points, order, cluster, near, start, rows, found, filled)
     return rows[:filled], found[:filled]
 

@@ -11,8 +11,8 @@ join window; each is tested against the pairs, and refined by its condition on t
 import numpy as np
 
 from skerry.kernels._jit import kernel
-from skerry.kernels.index.grid import Grid, grid_over
-from skerry.kernels.index.match_pairs import roomier
+from skerry.kernels.index.grid import Grid, build_grid
+from skerry.kernels.index.match_pairs import grow_pairs
 from skerry.model.arrays import Int32s, Int64s
 from skerry.rivals.query_index.grid_file import GridFile
 from skerry.rivals.query_index.grid_file_pages import PAGE, search
@@ -82,7 +82,7 @@ class SpatialWindowJoin:
         rows, found, start, filled, lacking = np.empty(0, np.int32), np.empty(0, np.int32), 0, 0, 0
         while start < ordinals.size:
             likely = int(filled / start * 1.1 * ordinals.size) if start else 0
-            rows, found = roomier(rows, found, filled, max(likely, found.size) + lacking)
+            rows, found = grow_pairs(rows, found, filled, max(likely, found.size) + lacking)
             queries, pairs = (self._owners, self._conditions), (points, compared)
             start, filled, lacking = _join(grid, file, queries, pairs, axes, near, start, rows, found, filled)
         return ordinals[rows[:filled]], found[:filled]
@@ -91,7 +91,7 @@ class SpatialWindowJoin:
 def _grids(queries: JoinQueries, shape: Shape) -> tuple[Grid, Grid]:
     """The cells of either stream's attributes, by where queries end."""
     left, right = (
-        grid_over(queries.lows[axes], queries.highs[axes], 2 ** curve_bits(queries.lows[axes].shape[0]))
+        build_grid(queries.lows[axes], queries.highs[axes], 2 ** curve_bits(queries.lows[axes].shape[0]))
         for axes in (slice(0, shape.left), slice(shape.left, None))
     )
     return left, right
