@@ -64,7 +64,7 @@ def test_all_that_is_in_a_side_is_in_its_intervals(low, high, value):
 
 
 @given(texts, texts)
-def test_equality_of_long_texts_is_told_by_hash(one, other):
+def test_equality_of_long_texts_is_decided_by_hash(one, other):
     side = ValueSet.of([(one.encode(), one.encode() + b"\0")])
     hashed = encode_side("s", side).get(Axis("s", hashed=True))
     assert (hashed is not None) == (len(one.encode()) > 7)

@@ -9,7 +9,7 @@ from skerry.index.disjunctive_form import MOST_BOXES
 from skerry.index.domains import key_of_double
 from skerry.index.region_from_predicate import region_of
 from skerry.model.duckdb_session import open_duckdb
-from tests.index.predicates import SCHEMA, batches, bound, predicates, true_rows
+from tests.index.predicates import SCHEMA, batches, bind, predicates, true_rows
 
 
 def key(value, type_):
@@ -38,14 +38,14 @@ def rows_of(region, batch):
 
 
 def read(text):
-    return region_of(bound(text), SCHEMA, open_duckdb)
+    return region_of(bind(text), SCHEMA, open_duckdb)
 
 
 @settings(max_examples=250)
 @given(predicates(), batches())
 def test_region_holds_the_rows_that_duckdb_finds(text, batch):
     region = read(text)
-    assert rows_of(region, batch) == true_rows(bound(text), batch)
+    assert rows_of(region, batch) == true_rows(bind(text), batch)
     assert len(region.boxes) <= MOST_BOXES
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from skerry.errors import LimitError
 from skerry.kernels.joins.chains import empty_chains, swept
-from skerry.rivals.joins.match_lists import climb_levels, probe_tables, swept_occurrences, walk_occurrences
+from skerry.rivals.joins.match_lists import climb_levels, probe_tables, sweep_occurrences, walk_occurrences
 from tests.kernels.tuples import arrivals, packed
 from tests.oracles import rivals
 from tests.oracles.rivals import Arrival
@@ -14,7 +14,7 @@ from tests.oracles.rivals import Arrival
 WAYS = {
     probe_tables: (lambda sensors: empty_chains(sensors), swept),
     climb_levels: (lambda sensors: empty_chains(sensors), swept),
-    walk_occurrences: (lambda _: empty_chains(1), swept_occurrences),
+    walk_occurrences: (lambda _: empty_chains(1), sweep_occurrences),
 }
 ways = pytest.mark.parametrize("way", WAYS)
 
@@ -24,7 +24,7 @@ def in_time(tuples):
     return [each._replace(end=min(each.start + 5, 2**63 - 1)) for each in sorted(tuples, key=lambda each: each.start)]
 
 
-def spelled(lists):
+def to_lists(lists):
     offsets, rows = lists
     return [sorted(rows[first:last].tolist()) for first, last in pairwise(offsets)]
 
@@ -34,7 +34,7 @@ def spelled(lists):
 def test_lists_agree_with_nested_loops(way, drawn):
     sensor_count, tuples = drawn[0], in_time(drawn[1])
     _, lists = way(WAYS[way][0](sensor_count), packed(tuples, sensor_count), 10**6)
-    assert spelled(lists) == rivals.lists(tuples)
+    assert to_lists(lists) == rivals.lists(tuples)
 
 
 @ways
@@ -45,7 +45,7 @@ def test_sweep_forgets_only_what_has_ended(way, drawn, cut):
     chains, first = way(make(sensor_count), packed(tuples[:cut], sensor_count), 10**6)
     chains = sweep(chains, tuples[cut].start) if cut < len(tuples) else chains
     _, second = way(chains, packed(tuples[cut:], sensor_count), 10**6)
-    assert spelled(first) + spelled(second) == rivals.lists(tuples)
+    assert to_lists(first) + to_lists(second) == rivals.lists(tuples)
 
 
 @ways

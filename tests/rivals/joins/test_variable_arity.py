@@ -16,7 +16,7 @@ techniques = pytest.mark.parametrize("technique", [VariableArityMJoin, VariableA
 
 
 @st.composite
-def heard(draw, moments=any_moment, spans=any_span, max_size=30):
+def draw_arrivals(draw, moments=any_moment, spans=any_span, max_size=30):
     """A window, and tuples in order of time."""
     span = draw(spans)
     drawn = draw(st.lists(st.tuples(st.integers(0, 8), any_key, moments), max_size=max_size))
@@ -33,7 +33,7 @@ def listen(join, tuples):
 
 
 @techniques
-@given(drawn=heard(), cut=st.integers(0, 30))
+@given(drawn=draw_arrivals(), cut=st.integers(0, 30))
 def test_technique_agrees_with_nested_loops(technique, drawn, cut):
     span, tuples = drawn
     join = technique(span, 10**6)
@@ -43,7 +43,7 @@ def test_technique_agrees_with_nested_loops(technique, drawn, cut):
 @techniques
 @settings(max_examples=25)
 @given(
-    drawn=heard(moments=st.integers(0, 99), spans=st.integers(0, 20), max_size=200),
+    drawn=draw_arrivals(moments=st.integers(0, 99), spans=st.integers(0, 20), max_size=200),
     cuts=st.lists(st.integers(0, 200), max_size=8),
 )
 def test_sweeps_between_calls_change_nothing(technique, drawn, cuts):

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from skerry.experiments.shedding.workload import Workload, generated
 from skerry.kernels.joins.snjoin import Tuples
-from skerry.rivals.shedding.foresight import given_with_foresight
+from skerry.rivals.shedding.foresight import count_with_foresight
 from tests.oracles.joins import Tuple
 from tests.shedding.reference import BoundedJoin, Policy
 
@@ -44,15 +44,15 @@ def test_foresight_is_that_of_a_shedder_that_looks_ahead(kinds, memory):
     for each in plain:
         twin.sweep(each.start)
         expected += twin.count([each])
-    assert given_with_foresight(tuples, 3, memory, rounds=1) == expected
+    assert count_with_foresight(tuples, 3, memory, rounds=1) == expected
 
 
 def test_what_was_kept_in_a_round_is_a_better_guess_than_all():
     tuples = generated(Workload(tuple_count=1_000, variance=35), 1)
-    assert given_with_foresight(tuples, 5, 100, rounds=3) > given_with_foresight(tuples, 5, 100, rounds=1)
+    assert count_with_foresight(tuples, 5, 100, rounds=3) > count_with_foresight(tuples, 5, 100, rounds=1)
 
 
 def test_nothing_is_lost_if_there_is_memory_enough():
     tuples = generated(Workload(stream_count=3, tuple_count=300, variance=25), 1)
-    answers = [given_with_foresight(tuples, 3, memory) for memory in (30, 300, 3_000)]
+    answers = [count_with_foresight(tuples, 3, memory) for memory in (30, 300, 3_000)]
     assert answers[0] < answers[1] == answers[2]

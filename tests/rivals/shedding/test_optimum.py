@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from skerry.experiments.shedding.workload import Workload, generated
 from skerry.kernels.joins.snjoin import Tuples
-from skerry.rivals.shedding.optimum import Needs, needs, optimum
+from skerry.rivals.shedding.optimum import Needs, find_needs, find_optimum
 from tests.oracles.joins import Tuple
 from tests.shedding.reference import BoundedJoin, Policy
 
@@ -54,16 +54,16 @@ orders = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 6)), unique=True, 
 @given(order=orders, memory=st.integers(1, 4))
 @settings(max_examples=100, deadline=None)
 def test_choice_is_never_above_the_best(order, memory):
-    need = needs(arrivals(order), 3)
-    assert optimum(need, memory) <= exact(need, memory)
+    need = find_needs(arrivals(order), 3)
+    assert find_optimum(need, memory) <= exact(need, memory)
 
 
 def test_choice_is_the_best_nearly_always():
     random, everyone = np.random.default_rng(1), [(stream, key) for stream in range(3) for key in range(7)]
     found, best = [], []
     for _ in range(100):
-        need = needs(arrivals([everyone[place] for place in random.permutation(21)]), 3)
-        found.append(optimum(need, memory=3))
+        need = find_needs(arrivals([everyone[index] for index in random.permutation(21)]), 3)
+        found.append(find_optimum(need, memory=3))
         best.append(exact(need, memory=3))
     assert np.mean(np.array(found) == best) >= 0.9
     assert sum(found) >= 0.98 * sum(best)
@@ -80,14 +80,14 @@ def test_what_fits_is_what_a_shedder_that_knows_it_can_give(order, memory):
         for count in range(len(whole) + 1)
         for choice in combinations(whole, count)
     ]
-    assert max(given_by) == exact(needs(arrivals(order), 3), memory)
+    assert max(given_by) == exact(find_needs(arrivals(order), 3), memory)
 
 
 def test_all_answers_fit_if_there_is_memory_enough():
     tuples = generated(Workload(tuple_count=2_000), 1)
-    need = needs(tuples, 5)
-    assert optimum(need, 2_000) == need.count == 200
+    need = find_needs(tuples, 5)
+    assert find_optimum(need, 2_000) == need.count == 200
 
 
 def test_values_whose_first_tuple_ends_too_early_have_no_answer():
-    assert needs(arrivals([(0, 1), (1, 1)])._replace(ends=np.array([0, 9])), 2).count == 0
+    assert find_needs(arrivals([(0, 1), (1, 1)])._replace(ends=np.array([0, 9])), 2).count == 0

@@ -103,8 +103,8 @@ def pairs(found):
     return sorted(zip(found[0].tolist(), found[1].tolist(), strict=True))
 
 
-def one(queries, place):
-    return JoinQueries(*(array[:, place : place + 1] for array in queries))
+def one(queries, number):
+    return JoinQueries(*(array[:, number : number + 1] for array in queries))
 
 
 @techniques
@@ -148,7 +148,7 @@ def test_doubles_compare_as_in_sql(technique, name):
     for code in found:
         join.arrive(1, np.array([code]), 0)
     for row, code in enumerate(found):
-        expected = [place for place, other in enumerate(VALUES) if sql(name, VALUES[row], other)]
+        expected = [number for number, other in enumerate(VALUES) if sql(name, VALUES[row], other)]
         assert sorted(join.arrive(0, np.array([code]), 0)[0].tolist()) == expected
 
 

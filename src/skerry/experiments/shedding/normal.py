@@ -9,7 +9,7 @@ from skerry.experiments.shedding.runs import ANSWERS, Case, Tell, measured
 from skerry.experiments.shedding.unique import BEST_SHARE
 from skerry.experiments.shedding.workload import Workload, generated
 from skerry.kernels.joins.snjoin import Tuples
-from skerry.rivals.shedding.foresight import given_with_foresight
+from skerry.rivals.shedding.foresight import count_with_foresight
 from skerry.shedding.bounded import POLICIES
 
 __all__ = ["by_variance", "foreseen"]
@@ -31,7 +31,7 @@ def by_variance(variances: Sequence[float], seeds: int, tuple_count: int, tell: 
 
 def foreseen(tuples: Tuples, stream_count: int, memory: int) -> Mapping[str, float]:
     """What the best greedy gives that knows the future."""
-    return {"foresight": given_with_foresight(tuples, stream_count, memory)}
+    return {"foresight": count_with_foresight(tuples, stream_count, memory)}
 
 
 def _case(workload: Workload) -> Case:

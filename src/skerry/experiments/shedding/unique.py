@@ -9,7 +9,7 @@ from skerry.experiments.shedding.claims import above, near_best, rising, steady
 from skerry.experiments.shedding.runs import ANSWERS, Case, Tell, measured
 from skerry.experiments.shedding.workload import Workload, generated
 from skerry.kernels.joins.snjoin import Tuples
-from skerry.rivals.shedding.optimum import needs, optimum
+from skerry.rivals.shedding.optimum import find_needs, find_optimum
 from skerry.shedding.bounded import POLICIES
 
 __all__ = ["BEST_SHARE", "RIVALS", "by_drift", "by_memory", "by_orders", "by_rate", "by_skew", "by_streams"]
@@ -89,8 +89,8 @@ def _figure(name: str, title: str, across: str, cases: Sequence[Case], seeds: in
 
 def _foreseen(tuples: Tuples, stream_count: int, memory: int) -> Mapping[str, float]:
     """What one gives that knows the future, and what there would be if nothing were shed."""
-    need = needs(tuples, stream_count)
-    return {"optimum": optimum(need, memory), "unshed": need.count}
+    need = find_needs(tuples, stream_count)
+    return {"optimum": find_optimum(need, memory), "unshed": need.count}
 
 
 def _common(figure: Figure, place: str) -> list[Verdict]:

@@ -1,10 +1,10 @@
 """For each tuple, the live tuples of other sensors with its key: the three ways that the SNJoin paper compares.
 
-- A table a sensor, every one probed for every tuple: a join that is complete made outer, as MJoin is.
-- A left-deep tree, a sensor a level: a tuple's partial result is handed up through all levels, whether
-  or not a level adds to it. It is kept as lists, one a level, and spelled out at the root. What a level's
+- One table per sensor, every one probed for every tuple, as in MJoin.
+- A left-deep tree, one sensor per level: a tuple's partial result is handed up through all levels, whether
+  or not a level adds to it. It is kept as lists, one per level, and written out at the root. What a level's
   left input holds is not stored once more: it is what the levels below it hold.
-- One table for all sensors, with an entry a value, and behind it the list of the value's occurrences.
+- One table for all sensors, with an entry per value, and behind it the list of the value's occurrences (SNJoin).
 
 Tuples come in order of time, so that the newer of two is the one that came later.
 
@@ -34,7 +34,7 @@ from skerry.kernels.joins.chains import (
 )
 from skerry.model.arrays import Int64s
 
-__all__ = ["Lists", "climb_levels", "probe_tables", "swept_occurrences", "walk_occurrences"]
+__all__ = ["Lists", "climb_levels", "probe_tables", "sweep_occurrences", "walk_occurrences"]
 
 Lists = tuple[Int64s, Int64s]
 """For each tuple where its list begins and ends, and the rows of all lists."""
@@ -44,20 +44,20 @@ _FEW = 1024
 
 def probe_tables(chains: Chains, batch: Records, limit: int) -> tuple[Chains, Lists]:
     """Take tuples into the tables of their sensors; list for each the rows of those of others that it joins with."""
-    return _all(_probe_tables, chains, batch, limit)
+    return _run_all(_probe_tables, chains, batch, limit)
 
 
 def climb_levels(chains: Chains, batch: Records, limit: int) -> tuple[Chains, Lists]:
     """The same through a tree whose levels are the tables, in their order."""
-    return _all(_climb_levels, chains, batch, limit)
+    return _run_all(_climb_levels, chains, batch, limit)
 
 
 def walk_occurrences(chains: Chains, batch: Records, limit: int) -> tuple[Chains, Lists]:
     """The same with one table for all; a tuple's sensor is not the number of its table here."""
-    return _all(_walk_occurrences, chains, batch, limit)
+    return _run_all(_walk_occurrences, chains, batch, limit)
 
 
-def swept_occurrences(chains: Chains, watermark: int) -> Chains:
+def sweep_occurrences(chains: Chains, watermark: int) -> Chains:
     """The one table without the occurrences that ended before ``watermark``, as soon as that pays."""
     if not is_worth_sweeping(chains):
         return chains
@@ -68,7 +68,7 @@ def swept_occurrences(chains: Chains, watermark: int) -> Chains:
     return chains
 
 
-def _all(run: Any, chains: Chains, batch: Records, limit: int) -> tuple[Chains, Lists]:
+def _run_all(run: Any, chains: Chains, batch: Records, limit: int) -> tuple[Chains, Lists]:
     """Run over the batch; where it stops, make room."""
     offsets, blocks, row = np.zeros(batch.size + 1, np.int64), [np.empty(0, np.int64)], 0
     while row < batch.size:
@@ -93,7 +93,7 @@ def _probe_tables(pool, heads, tables, counters, batch, row, offsets, limit):
             if match >= 0 and table != batch[row]["table"]:
                 size = _list(pool, match, start, rows, size)
         if size > rows.size:
-            rows = _more(rows, size)
+            rows = _grow(rows, size)
         else:
             pool[counters[ENTRIES]] = batch[row]
             chain(pool, heads, tables, counters, hashed)
@@ -117,7 +117,7 @@ def _climb_levels(pool, heads, tables, counters, batch, row, offsets, limit):
             if lists[level] >= 0:
                 size = _list(pool, lists[level], start, rows, size)
         if size > rows.size:
-            rows = _more(rows, size)
+            rows = _grow(rows, size)
         else:
             pool[counters[ENTRIES]] = batch[row]
             chain(pool, heads, tables, counters, hashed)
@@ -135,7 +135,7 @@ def _walk_occurrences(pool, heads, tables, counters, batch, row, offsets, limit)
         hashed = hash_of(batch[row]["key"])
         size = _list_occurrences(pool, heads, tables, batch, row, hashed, rows, offsets[row] - first)
         if size > rows.size:
-            rows = _more(rows, size)
+            rows = _grow(rows, size)
         else:
             entry = counters[ENTRIES]
             pool[entry] = batch[row]
@@ -195,7 +195,7 @@ def _list_all(pool, heads, tables, counters):
 
 
 @kernel
-def _more(rows, size):
+def _grow(rows, size):
     more = np.empty(2 * size, np.int64)
     more[: rows.size] = rows
     return more

@@ -21,7 +21,7 @@ from skerry.kernels.joins.chains import (
 )
 from skerry.model.arrays import Int32s, Int64s
 from skerry.model.time import Micros
-from skerry.rivals.joins.match_lists import Lists, climb_levels, probe_tables, swept_occurrences, walk_occurrences
+from skerry.rivals.joins.match_lists import Lists, climb_levels, probe_tables, sweep_occurrences, walk_occurrences
 
 __all__ = ["VariableArityMJoin", "VariableAritySNJoin", "VariableArityTechnique", "VariableArityTree"]
 
@@ -49,10 +49,10 @@ class VariableArityTechnique(ABC):
             if starts[0] < self._newest or (starts[1:] < starts[:-1]).any():
                 raise KernelError("tuples must come in order of time, got one before", self._newest)
             self._newest = int(starts[-1])
-        return self._lists(batch)
+        return self._list_matches(batch)
 
     @abstractmethod
-    def _lists(self, batch: Records) -> Lists:
+    def _list_matches(self, batch: Records) -> Lists:
         """Take tuples in whose tables are sensors; list."""
 
     @abstractmethod
@@ -78,17 +78,17 @@ class VariableAritySNJoin(VariableArityTechnique):
     ([0, 0, 1], [7])
     """
 
-    def _lists(self, batch: Records) -> Lists:
+    def _list_matches(self, batch: Records) -> Lists:
         self._chains, lists = walk_occurrences(self._chains, batch, self.limit)
         return lists
 
     def sweep(self, watermark: Micros) -> None:
         """Forget, once they are many."""
-        self._chains = swept_occurrences(self._chains, watermark)
+        self._chains = sweep_occurrences(self._chains, watermark)
 
 
-class _TableASensor(VariableArityTechnique):
-    """What probes a table for each sensor, in the order of ``_sensors``."""
+class _TablePerSensor(VariableArityTechnique):
+    """A technique that probes one table per sensor, in the order of ``_sensors``."""
 
     def __init__(self, span_us: int, limit: int) -> None:
         super().__init__(span_us, limit)
@@ -131,15 +131,15 @@ class _TableASensor(VariableArityTechnique):
         self._chains = chained(laid_out(self._chains.pool, count, sizes))
 
 
-class VariableArityMJoin(_TableASensor):
-    """A table a sensor: a tuple probes all of them, for any may have its key.
+class VariableArityMJoin(_TablePerSensor):
+    """One table per sensor: a tuple probes all of them, for any may have its key.
 
     What it costs is in proportion to the number of sensors. A new one gets an empty table behind the others.
 
     Ali, Aref, Kamel: Multi-way Joins for Sensor-Network Databases, 2005, section 3.1.
     """
 
-    def _lists(self, batch: Records) -> Lists:
+    def _list_matches(self, batch: Records) -> Lists:
         self._seat(batch)
         self._chains, lists = probe_tables(self._chains, batch, self.limit)
         return lists
@@ -149,8 +149,8 @@ class VariableArityMJoin(_TableASensor):
         self._chains = with_tables(self._chains, self._sensors.size)
 
 
-class VariableArityTree(_TableASensor):
-    """A left-deep tree, a level a sensor: a tuple's partial result is handed up through all of them.
+class VariableArityTree(_TablePerSensor):
+    """A left-deep tree, one level per sensor: a tuple's partial result is handed up through all of them.
 
     What it costs is in proportion to the number of sensors. Levels stand in order of the sensors'
     numbers, so a new one moves those above it: the tree is made anew.
@@ -158,7 +158,7 @@ class VariableArityTree(_TableASensor):
     Ali, Aref, Kamel: Multi-way Joins for Sensor-Network Databases, 2005, section 3.1.
     """
 
-    def _lists(self, batch: Records) -> Lists:
+    def _list_matches(self, batch: Records) -> Lists:
         self._seat(batch)
         self._chains, lists = climb_levels(self._chains, batch, self.limit)
         return lists

@@ -1,4 +1,4 @@
-"""Every point beside every box: the yardstick, compared several boxes at once."""
+"""Brute force: every point is compared with every box, several boxes at once."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ _TILE = 1024
 
 
 def brute_force(lows: Int64s, highs: Int64s, points: Int64s) -> tuple[Int32s, Int32s]:
-    """The pairs of a point and a box that it is in, both by their places, in no order. Arrays are axis by place.
+    """The pairs of a point and a box that it is in, both by number, in no order. Arrays are axis by point or box.
 
     >>> rows, boxes = brute_force(np.array([[0, 5]]), np.array([[7, 9]]), np.array([[3, 6]]))
     >>> rows.tolist(), boxes.tolist()
@@ -35,7 +35,7 @@ def brute_force(lows: Int64s, highs: Int64s, points: Int64s) -> tuple[Int32s, In
 
 @kernel
 def _brute_force(lows, highs, points, first, until, rows, found, filled):
-    """Test all points against some boxes, as many as stay close at hand, and then against the next."""
+    """Test all points against as many boxes as stay in the processor's cache, then against the next."""
     inside = np.empty(_TILE, np.uint8)
     words = inside.view(np.uint64)
     while first < min(until, lows.shape[1]) and filled + _TILE * points.shape[1] <= found.size:

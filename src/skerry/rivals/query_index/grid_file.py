@@ -38,7 +38,7 @@ _FEWEST = 64
 
 
 class GridFile:
-    """Boxes over several axes, under their places.
+    """Boxes over several axes, numbered from 0.
 
     >>> boxes = GridFile(np.array([[0, 5]]), np.array([[7, 9]]))
     >>> boxes.overlapping(np.array([8]), np.array([20])).tolist()
@@ -50,7 +50,7 @@ class GridFile:
             raise KernelError("boxes have as many lows as highs, but got", lows.shape, highs.shape)
         self.grid = build_grid(lows, highs, _CELLS)
         count, axes = lows.shape[1], lows.shape[0]
-        self._file = _empty(2 * axes, count)
+        self._file = _make_empty(2 * axes, count)
         self._file.bounds[:count, :axes], self._file.bounds[:count, axes:] = lows.T, highs.T
         self._count = 0
         for box in range(count):
@@ -67,7 +67,7 @@ class GridFile:
         return self._file.bounds
 
     def add(self, low: Int64s, high: Int64s) -> int:
-        """Take a box in; its place."""
+        """Add a box; its number."""
         box = self._count
         if box == self._file.bounds.shape[0]:
             self._file = self._file._replace(
@@ -80,7 +80,7 @@ class GridFile:
         return box
 
     def remove(self, box: int) -> None:
-        """Forget a box."""
+        """Remove a box."""
         _remove(self._file, box)
 
     def overlapping(self, low: Int64s, high: Int64s) -> Int32s:
@@ -95,11 +95,11 @@ class GridFile:
 
     def _insert(self, box: int) -> None:
         while not _insert(*self.grid, self._file, box):
-            self._file = _roomier(self._file)
+            self._file = _grow(self._file)
         self._count = box + 1
 
 
-def _empty(coordinates: int, count: int) -> GridPages:
+def _make_empty(coordinates: int, count: int) -> GridPages:
     """A root with one entry, for one empty page."""
     boxes, pages, nodes = max(count, _FEWEST), count // (PAGE // 2) + _FEWEST, count // PAGE // 4 + _FEWEST
     file = GridPages(
@@ -121,22 +121,22 @@ def _empty(coordinates: int, count: int) -> GridPages:
     return file
 
 
-def _roomier(file: GridPages) -> GridPages:
+def _grow(file: GridPages) -> GridPages:
     """The same file, with room for as many pages and nodes again."""
     return file._replace(
-        members=_doubled(file.members),
+        members=_double(file.members),
         ends=np.concatenate([file.ends, np.zeros_like(file.ends)]),
         cells=np.concatenate([file.cells, np.zeros_like(file.cells)]),
         sizes=np.concatenate([file.sizes, np.zeros_like(file.sizes)]),
         nexts=np.concatenate([file.nexts, np.full_like(file.nexts, -1)]),
-        regions=_doubled(file.regions),
-        children=_doubled(file.children),
-        turns=_doubled(file.turns),
+        regions=_double(file.regions),
+        children=_double(file.children),
+        turns=_double(file.turns),
         fans=np.concatenate([file.fans, np.zeros_like(file.fans)]),
     )
 
 
-def _doubled(array: Int32s) -> Int32s:
+def _double(array: Int32s) -> Int32s:
     return np.concatenate([array, np.empty_like(array)])
 
 
@@ -174,7 +174,7 @@ def _try(file, box):
     entry = _entry_of(file, node, box)
     page = file.children[node, entry]
     if file.sizes[page] == PAGE:
-        coordinate = _turn(file, node, entry, box)
+        coordinate = _choose_coordinate(file, node, entry, box)
         if coordinate >= 0:
             if file.fans[node] < FAN:
                 _halve_page(file, node, entry, coordinate)
@@ -190,11 +190,11 @@ def _try(file, box):
 
 
 @kernel
-def _put(file, page, place, box):
-    file.members[page, place] = box
+def _put(file, page, slot, box):
+    file.members[page, slot] = box
     for coordinate in range(file.bounds.shape[1]):
-        file.ends[page, coordinate, place] = file.bounds[box, coordinate]
-        file.cells[page, coordinate, place] = file.corners[box, coordinate]
+        file.ends[page, coordinate, slot] = file.bounds[box, coordinate]
+        file.cells[page, coordinate, slot] = file.corners[box, coordinate]
 
 
 @kernel
@@ -251,11 +251,11 @@ def _halve_node(file, node, entry):
     file.counters[NODES] += 1
     middle = _append(file, node, entry, coordinate, other)
     kept, moved = 0, 0
-    for place in range(file.fans[child]):
-        target, slot = (child, kept) if file.regions[child, place, coordinate, FIRST] < middle else (other, moved)
-        file.regions[target, slot] = file.regions[child, place]
-        file.children[target, slot] = file.children[child, place]
-        file.turns[target, slot] = file.turns[child, place]
+    for index in range(file.fans[child]):
+        target, slot = (child, kept) if file.regions[child, index, coordinate, FIRST] < middle else (other, moved)
+        file.regions[target, slot] = file.regions[child, index]
+        file.children[target, slot] = file.children[child, index]
+        file.turns[target, slot] = file.turns[child, index]
         kept += target == child
         moved += target == other
     file.fans[child], file.fans[other] = kept, moved
@@ -273,8 +273,8 @@ def _is_clean(file, node, region, coordinate):
 
 
 @kernel
-def _turn(file, node, entry, box):
-    """By which coordinate to halve a page that lacks room for a box; -1 if that and all others are in one place.
+def _choose_coordinate(file, node, entry, box):
+    """By which coordinate to halve a page that lacks room for a box; -1 if that and all others have the same corners.
 
     The next that parts them in the middle of the region; if none does, the next in which they differ.
     """
@@ -283,7 +283,7 @@ def _turn(file, node, entry, box):
     for turn in range(coordinates):
         coordinate = (file.turns[node, entry] + turn) % coordinates
         region = file.regions[node, entry, coordinate]
-        least, most = _reach(file, page, coordinate, file.corners[box, coordinate])
+        least, most = _find_range(file, page, coordinate, file.corners[box, coordinate])
         if least < most and differing < 0:
             differing = coordinate
         if least <= (region[FIRST] + region[LAST]) // 2 < most and parting < 0:
@@ -292,12 +292,12 @@ def _turn(file, node, entry, box):
 
 
 @kernel
-def _reach(file, page, coordinate, corner):
+def _find_range(file, page, coordinate, corner):
     """The least and the greatest corner of the boxes of a page, of those that it goes on with, and of one more."""
     least = most = corner
     while page >= 0:
-        for place in range(file.sizes[page]):
-            own = file.corners[file.members[page, place], coordinate]
+        for slot in range(file.sizes[page]):
+            own = file.corners[file.members[page, slot], coordinate]
             least, most = min(least, own), max(most, own)
         page = file.nexts[page]
     return least, most
@@ -305,7 +305,7 @@ def _reach(file, page, coordinate, corner):
 
 @kernel
 def _halve_page(file, node, entry, coordinate):
-    """Halve a page. What it goes on with lies in one place, and goes with the half that has it."""
+    """Halve a page. The boxes of its overflow pages share one corner, and go with the half that has it."""
     page, other = file.children[node, entry], file.counters[PAGES]
     file.counters[PAGES] += 1
     middle = _append(file, node, entry, coordinate, other)
@@ -316,8 +316,8 @@ def _halve_page(file, node, entry, coordinate):
         file.nexts[other] = further
         file.nexts[page] = -1
     kept = 0
-    for place in range(file.sizes[page]):
-        box = file.members[page, place]
+    for slot in range(file.sizes[page]):
+        box = file.members[page, slot]
         if file.corners[box, coordinate] < middle:
             _put(file, page, kept, box)
             kept += 1
@@ -333,10 +333,10 @@ def _remove(file, box):
     for _ in range(file.counters[HEIGHT] - 1):
         node = file.children[node, _entry_of(file, node, box)]
     page = file.children[node, _entry_of(file, node, box)]
-    place = 0
-    while place == file.sizes[page] or file.members[page, place] != box:
-        place += 1
-        if place >= file.sizes[page]:
-            page, place = file.nexts[page], 0
+    slot = 0
+    while slot == file.sizes[page] or file.members[page, slot] != box:
+        slot += 1
+        if slot >= file.sizes[page]:
+            page, slot = file.nexts[page], 0
     file.sizes[page] -= 1
-    _put(file, page, place, file.members[page, file.sizes[page]])
+    _put(file, page, slot, file.members[page, file.sizes[page]])

@@ -22,16 +22,16 @@ NODES, PAGES, ROOT, HEIGHT = range(4)
 
 
 class GridPages(NamedTuple):
-    """What kernels change."""
+    """The arrays of a grid file; kernels write to them."""
 
     bounds: Int64s
     """Box by coordinate: the low ends, then the high ones."""
     corners: Int32s
     """The same as cells."""
     members: Int32s
-    """Page by place: boxes."""
+    """Page by slot: boxes."""
     ends: Int64s
-    """Page by coordinate by place: their bounds once more, side by side, so that several are tested at once."""
+    """Page by coordinate by slot: their bounds once more, side by side, so that several are tested at once."""
     cells: npt.NDArray[np.int16]
     """And their corners."""
     sizes: Int32s
@@ -51,7 +51,7 @@ class GridPages(NamedTuple):
 
 @kernel
 def search(starts, counts, file, low, high, found):
-    """Write the slots, each a page and a place, of the boxes that overlap a rectangle; how many they are."""
+    """Write the positions, page times ``PAGE`` plus slot, of the boxes that overlap a rectangle; how many they are."""
     axes, height = low.size, file.counters[HEIGHT]
     first, last = np.empty(axes, np.int32), np.empty(axes, np.int32)
     for axis in range(axes):
@@ -91,12 +91,12 @@ def _collect(file, page, low, high, overlaps, found, filled):
         overlaps[size:] = 0
         for axis in range(axes):
             first, last, lows, highs = low[axis], high[axis], file.ends[page, axis], file.ends[page, axes + axis]
-            for place in range(PAGE):
-                overlaps[place] &= np.uint8((lows[place] <= last) & (highs[place] >= first))
+            for slot in range(PAGE):
+                overlaps[slot] &= np.uint8((lows[slot] <= last) & (highs[slot] >= first))
         for eight in range(words.size):
             if words[eight] != 0:
-                for place in range(8 * eight, min(8 * eight + 8, size)):
-                    found[filled] = page * PAGE + place
-                    filled += overlaps[place]
+                for slot in range(8 * eight, min(8 * eight + 8, size)):
+                    found[filled] = page * PAGE + slot
+                    filled += overlaps[slot]
         page = file.nexts[page]
     return filled

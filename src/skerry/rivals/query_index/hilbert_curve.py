@@ -13,12 +13,12 @@ __all__ = ["CURVE_AXES", "curve_bits", "hilbert_keys"]
 
 
 CURVE_AXES = 63
-"""A place on the curve is a number of so many bits, and needs one for each axis."""
+"""A position on the curve is a number of so many bits, and needs one for each axis."""
 _MOST_BITS = 8
 
 
 def curve_bits(axes: int) -> int:
-    """How fine a curve over so many axes, or over the first of them, can be.
+    """How many bits per axis a curve over so many axes, or over the first of them, can have.
 
     >>> curve_bits(4), curve_bits(20), curve_bits(70)
     (8, 3, 1)
@@ -27,7 +27,7 @@ def curve_bits(axes: int) -> int:
 
 
 def hilbert_keys(cells: Int32s, bits: int) -> Int64s:
-    """The place on the curve of each cell, axis by point, of a cube with ``2 ** bits`` cells an axis.
+    """The position on the curve of each cell, axis by point, of a cube with ``2 ** bits`` cells per axis.
 
     >>> hilbert_keys(np.array([[0, 0, 1, 1], [0, 1, 1, 0]], np.int32), 1).tolist()
     [0, 1, 2, 3]

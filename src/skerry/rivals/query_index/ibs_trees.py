@@ -1,7 +1,7 @@
-"""IBS trees, one an axis: intervals marked where a search passes, and what the trees find merged by counting.
+"""IBS trees, one per axis: intervals marked where a search passes, and what the trees find merged by counting.
 
 A node has a value and three lists of intervals: those that hold all values its left subtree can have, those that
-hold its own, and those that hold all values of its right subtree. A search for a value passes one node a level and
+hold its own, and those that hold all values of its right subtree. A search for a value passes one node per level and
 collects every interval that holds the value, once. A box is found if all its axes with an end are.
 
     Hanson, Chaabouni, Kim, Wang: A Predicate Matching Algorithm for Database Rule Systems, 1990.
@@ -45,7 +45,7 @@ class _Tree(NamedTuple):
 
 
 class IntervalTrees:
-    """Boxes over several axes, under their places.
+    """Boxes over several axes, numbered from 0.
 
     >>> trees = IntervalTrees(np.array([[0, 5]]), np.array([[7, 9]]))
     >>> rows, boxes = trees.match(np.array([[3, 6]]))
@@ -55,8 +55,8 @@ class IntervalTrees:
 
     def __init__(self, lows: Int64s, highs: Int64s) -> None:
         lows, highs = (np.ascontiguousarray(array, np.int64) for array in (lows, highs))
-        self._needed = _needed(lows, highs)
-        self._trees = [_tree(low, high) for low, high in zip(lows, highs, strict=True)]
+        self._needed = _count_needed(lows, highs)
+        self._trees = [_build_tree(low, high) for low, high in zip(lows, highs, strict=True)]
 
     @property
     def nbytes(self) -> int:
@@ -64,18 +64,18 @@ class IntervalTrees:
         return self._needed.nbytes + sum(array.nbytes for tree in self._trees for array in tree)
 
     def add(self, low: Int64s, high: Int64s) -> int:
-        """Take a box in; its place."""
+        """Add a box; its number."""
         low, high = np.asarray(low, np.int64), np.asarray(high, np.int64)
-        self._needed = np.concatenate([self._needed, _needed(low[:, None], high[:, None])])
+        self._needed = np.concatenate([self._needed, _count_needed(low[:, None], high[:, None])])
         box = self._needed.size - 1
         for axis, tree in enumerate(self._trees):
             if _is_bounded(low[axis], high[axis]):
-                self._trees[axis] = _roomy(tree)
+                self._trees[axis] = _make_room(tree)
                 _add(self._trees[axis], low[axis], high[axis], box)
         return box
 
     def remove(self, box: int) -> None:
-        """Forget a box."""
+        """Remove a box."""
         self._needed[box] = _NEVER
 
     def match(self, points: Int64s) -> tuple[Int32s, Int32s]:
@@ -96,14 +96,14 @@ def _is_bounded(low: np.int64, high: np.int64) -> bool:
     return bool(low > LEAST or high < GREATEST)
 
 
-def _needed(lows: Int64s, highs: Int64s) -> UInt8s:
+def _count_needed(lows: Int64s, highs: Int64s) -> UInt8s:
     """On how many axes a box must be found; never enough for one that nothing is in."""
     needed = ((lows > LEAST) | (highs < GREATEST)).sum(axis=0).astype(np.uint8)
     needed[(lows > highs).any(axis=0)] = _NEVER
     return needed
 
 
-def _tree(lows: Int64s, highs: Int64s) -> _Tree:
+def _build_tree(lows: Int64s, highs: Int64s) -> _Tree:
     """A balanced tree over all ends of intervals, with their marks."""
     bounded = ((lows > LEAST) | (highs < GREATEST)) & (lows <= highs)
     ends = np.concatenate([lows[bounded & (lows > LEAST)], highs[bounded & (highs < GREATEST)]])
@@ -129,7 +129,7 @@ def _tree(lows: Int64s, highs: Int64s) -> _Tree:
     return tree
 
 
-def _roomy(tree: _Tree) -> _Tree:
+def _make_room(tree: _Tree) -> _Tree:
     """The same tree, with room for two nodes and the marks of one interval."""
     nodes, links = tree.used[0], tree.used[1]
     if nodes + 2 > tree.values.size:
@@ -164,18 +164,18 @@ def _grow(children, size):
 
 
 @kernel
-def _note(tree, place, box, counts, how):
+def _note(tree, list_index, box, counts, how):
     """Count a mark, or write it into its list, or chain it."""
     if how == 2:
         link = tree.used[1]
         tree.used[1] += 1
         tree.links[link, 0] = box
-        tree.links[link, 1] = tree.heads[place]
-        tree.heads[place] = link
+        tree.links[link, 1] = tree.heads[list_index]
+        tree.heads[list_index] = link
     else:
         if how == 1:
-            tree.marks[tree.firsts[place] + counts[place]] = box
-        counts[place] += 1
+            tree.marks[tree.firsts[list_index] + counts[list_index]] = box
+        counts[list_index] += 1
 
 
 @kernel
@@ -229,14 +229,14 @@ def _enter(tree, value):
 
 
 @kernel
-def _collect(tree, place, needed, counts, found, filled):
-    for at in range(tree.firsts[place], tree.firsts[place + 1]):
+def _collect(tree, list_index, needed, counts, found, filled):
+    for at in range(tree.firsts[list_index], tree.firsts[list_index + 1]):
         box = tree.marks[at]
         counts[box] += 1
         if counts[box] == needed[box]:
             found[filled] = box
             filled += 1
-    link = tree.heads[place]
+    link = tree.heads[list_index]
     while link >= 0:
         box = tree.links[link, 0]
         counts[box] += 1

@@ -3,7 +3,7 @@
     in order of the axis      c  a  e  b  d
     a box holds                 [a  e  b]          the points before d, without those before a
 
-So a box costs two ranks and a few words an axis, however many points the cluster has. A rank is looked up by the cell
+So a box costs two ranks and a few words per axis, however many points the cluster has. A rank is looked up by the cell
 of the end, which the grid file knows, and then among the points of this cell.
 """
 
@@ -17,11 +17,11 @@ from skerry.kernels.bits import lowest_bit
 from skerry.kernels.index.grid import cell_of
 from skerry.model.arrays import Int32s, Int64s, UInt64s
 
-__all__ = ["Neighbours", "inside", "sort_axis", "unsorted", "write_points"]
+__all__ = ["RankedPoints", "make_ranked_points", "mark_inside", "sort_axis", "write_points"]
 
 
-class Neighbours(NamedTuple):
-    """Room for one cluster after the other."""
+class RankedPoints(NamedTuple):
+    """The points of one cluster, ranked on each axis. The arrays are used for one cluster after the other."""
 
     codes: Int64s
     """Axis by rank."""
@@ -31,17 +31,17 @@ class Neighbours(NamedTuple):
     """Axis by rank by word: bits of the points with lower ranks."""
 
 
-def unsorted(axes: int, cluster: int, cells: int) -> Neighbours:
-    """Room for clusters of so many points.
+def make_ranked_points(axes: int, cluster: int, cells: int) -> RankedPoints:
+    """Empty arrays for clusters of so many points.
 
-    >>> near, bits = unsorted(axes=1, cluster=3, cells=4), np.empty(1, np.uint64)
-    >>> sort_axis(near, 0, np.array([15, 32, 11]), np.array([-(2**63), 10, 20, 30]), 4)
+    >>> ranked, bits = make_ranked_points(axes=1, cluster=3, cells=4), np.empty(1, np.uint64)
+    >>> sort_axis(ranked, 0, np.array([15, 32, 11]), np.array([-(2**63), 10, 20, 30]), 4)
     >>> ends, cells = np.array([[[12], [40]]]), np.array([[[1], [3]]])
-    >>> inside(near, ends, cells, 0, 0, np.array([0]), bits), bits.tolist()
+    >>> mark_inside(ranked, ends, cells, 0, 0, np.array([0]), bits), bits.tolist()
     (True, [3])
     """
     words = (cluster + 63) // 64
-    return Neighbours(
+    return RankedPoints(
         np.empty((axes, cluster), np.int64),
         np.empty((axes, cells + 1), np.int32),
         np.zeros((axes, cluster + 1, words), np.uint64),
@@ -49,36 +49,36 @@ def unsorted(axes: int, cluster: int, cells: int) -> Neighbours:
 
 
 @kernel
-def sort_axis(near, axis, codes, starts, count):
+def sort_axis(ranked, axis, codes, starts, count):
     """Put the points of a cluster in order of an axis, on which they have these codes. Cells are those of a grid."""
     order, size, cell = np.argsort(codes), codes.size, 0
     for rank in range(size):
         point = order[rank]
-        near.codes[axis, rank] = codes[point]
-        near.before[axis, rank + 1] = near.before[axis, rank]
-        near.before[axis, rank + 1, point >> 6] |= np.uint64(1) << np.uint64(point & 63)
+        ranked.codes[axis, rank] = codes[point]
+        ranked.before[axis, rank + 1] = ranked.before[axis, rank]
+        ranked.before[axis, rank + 1, point >> 6] |= np.uint64(1) << np.uint64(point & 63)
         own = cell_of(starts, count, codes[point])
         while cell <= own:
-            near.firsts[axis, cell] = rank
+            ranked.firsts[axis, cell] = rank
             cell += 1
-    near.firsts[axis, cell:] = size
+    ranked.firsts[axis, cell:] = size
 
 
 @inlined_kernel
-def inside(near, ends, cells, page, place, axes, bits):
+def mark_inside(ranked, ends, cells, page, slot, axes, bits):
     """Mark the points that are in a box of a grid file, on some axes; whether there are any."""
     any_bits = np.uint64(0)
     for row in range(axes.size):
         axis, opposite = axes[row], axes[row] + ends.shape[1] // 2
-        low, high = ends[page, axis, place], ends[page, opposite, place]
+        low, high = ends[page, axis, slot], ends[page, opposite, slot]
         begin, end = (
-            _below(near, row, cells[page, axis, place], low),
-            _up_to(near, row, cells[page, opposite, place], high),
+            _count_below(ranked, row, cells[page, axis, slot], low),
+            _count_up_to(ranked, row, cells[page, opposite, slot], high),
         )
         any_bits = np.uint64(0)
         if begin < end:
             for word in range(bits.size):
-                run = near.before[row, end, word] & ~near.before[row, begin, word]
+                run = ranked.before[row, end, word] & ~ranked.before[row, begin, word]
                 bits[word] = run if row == 0 else bits[word] & run
                 any_bits |= bits[word]
         if any_bits == 0:
@@ -87,19 +87,19 @@ def inside(near, ends, cells, page, place, axes, bits):
 
 
 @inlined_kernel
-def _below(near, axis, cell, code):
+def _count_below(ranked, axis, cell, code):
     """How many points have a code below one of this cell."""
-    rank, stop = near.firsts[axis, cell], near.firsts[axis, cell + 1]
-    while rank < stop and near.codes[axis, rank] < code:
+    rank, stop = ranked.firsts[axis, cell], ranked.firsts[axis, cell + 1]
+    while rank < stop and ranked.codes[axis, rank] < code:
         rank += 1
     return rank
 
 
 @inlined_kernel
-def _up_to(near, axis, cell, code):
+def _count_up_to(ranked, axis, cell, code):
     """How many points have a code up to one of this cell."""
-    rank, stop = near.firsts[axis, cell], near.firsts[axis, cell + 1]
-    while rank < stop and near.codes[axis, stop - 1] > code:
+    rank, stop = ranked.firsts[axis, cell], ranked.firsts[axis, cell + 1]
+    while rank < stop and ranked.codes[axis, stop - 1] > code:
         stop -= 1
     return stop
 

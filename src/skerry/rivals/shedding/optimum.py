@@ -14,14 +14,14 @@ import numpy.typing as npt
 from skerry.kernels.joins.snjoin import Tuples
 from skerry.model.arrays import Int64s
 
-__all__ = ["Needs", "needs", "optimum"]
+__all__ = ["Needs", "find_needs", "find_optimum"]
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What the values that have an answer need, by their ends: for each a row, and a column a stream.
+    """What the values that have an answer need, by their ends: one row per value, one column per stream.
 
-    A value needs a place in a stream's window at the arrivals of this stream, counted from 0, from ``begins`` on until
+    A value needs room in a stream's window at the arrivals of this stream, counted from 0, from ``begins`` on until
     before ``ends``: at all that come between its own tuple and the last of its tuples, in whichever stream.
     """
 
@@ -36,11 +36,11 @@ class Needs:
         return int(self.begins.shape[0])
 
 
-def needs(tuples: Tuples, stream_count: int) -> Needs:
+def find_needs(tuples: Tuples, stream_count: int) -> Needs:
     """What the answers need; each value is at most once in a stream, and tuples are in order of time."""
-    places = np.full((int(tuples.keys.max(initial=-1)) + 1, stream_count), -1)
-    places[tuples.keys, tuples.streams] = np.arange(tuples.keys.size)
-    whole = places[(places >= 0).all(axis=1)]
+    rows = np.full((int(tuples.keys.max(initial=-1)) + 1, stream_count), -1)
+    rows[tuples.keys, tuples.streams] = np.arange(tuples.keys.size)
+    whole = rows[(rows >= 0).all(axis=1)]
     whole = whole[tuples.starts[whole].max(axis=1) <= tuples.ends[whole].min(axis=1)]
     whole = whole[np.argsort(whole.max(axis=1))]
     arrived = np.cumsum(tuples.streams[:, np.newaxis] == np.arange(stream_count), axis=0)
@@ -49,20 +49,20 @@ def needs(tuples: Tuples, stream_count: int) -> Needs:
     return Needs(begins, ends, np.bincount(tuples.streams, minlength=stream_count))
 
 
-def optimum(need: Needs, memory: int) -> int:
+def find_optimum(need: Needs, memory: int) -> int:
     """How many answers can be given with windows of ``memory`` tuples.
 
-    An arrival takes a place itself, so one less is left for those before it.
+    An arrival itself takes the room of one tuple, so one less is left for those before it.
 
     >>> one_room = Needs(np.array([[2], [3], [1]]), np.array([[4], [5], [9]]), np.array([10]))
-    >>> optimum(one_room, memory=2), optimum(one_room, memory=3), optimum(one_room, memory=4)
+    >>> find_optimum(one_room, memory=2), find_optimum(one_room, memory=3), find_optimum(one_room, memory=4)
     (1, 2, 3)
     """
     orders = np.arange(need.count), np.argsort((need.ends - need.begins).sum(axis=1), kind="stable")
-    return max(_taken(need, memory - 1, order) for order in orders)
+    return max(_count_taken(need, memory - 1, order) for order in orders)
 
 
-def _taken(need: Needs, room: int, order: npt.NDArray[np.intp]) -> int:
+def _count_taken(need: Needs, room: int, order: npt.NDArray[np.intp]) -> int:
     """How many values are taken if each is, in this order, that still finds room."""
     taken = 0
     used = [np.zeros(count, np.int64) for count in need.arrival_counts]

@@ -16,7 +16,7 @@ __all__ = ["IndexedWindowJoin"]
 
 
 class IndexedWindowJoin:
-    """Queries under their places, and the windows of both streams.
+    """Queries, numbered from 0, and the windows of both streams.
 
     >>> queries = JoinQueries(*(np.array(each) for each in ([[0], [0]], [[9], [9]], [[5], [5]], [[1], [1]])))
     >>> join = IndexedWindowJoin(queries, Shape(left=1, right=1, on=(0, 0), spans=(10, 10)))
@@ -35,7 +35,7 @@ class IndexedWindowJoin:
         return self._index.nbytes
 
     def add(self, query: JoinQueries) -> int:
-        """Take one query in; its place."""
+        """Add one query; its number."""
         lows, highs = self._boxes(query)
         ends = zip(lows[:, 0].tolist(), highs[:, 0].tolist(), strict=True)
         self._index.add(self._next, dict(enumerate(ends)))
@@ -43,7 +43,7 @@ class IndexedWindowJoin:
         return self._next - 1
 
     def remove(self, query: int) -> None:
-        """Forget a query."""
+        """Remove a query."""
         self._index.remove(query)
 
     def enter(self, side: int, point: Int64s, time: int) -> None:
@@ -57,5 +57,5 @@ class IndexedWindowJoin:
         return ordinals[rows], queries
 
     def _boxes(self, queries: JoinQueries) -> tuple[Int64s, Int64s]:
-        lows, highs = queries.checked(self._shape).shared_boxes(self._shape)
+        lows, highs = queries.check(self._shape).shared_boxes(self._shape)
         return np.concatenate([lows, queries.conditions[:1]]), np.concatenate([highs, queries.conditions[1:]])

@@ -29,11 +29,11 @@ class _Group:
 
     trees: IntervalTrees
     queries: Int32s
-    """By their places in the trees."""
+    """By their numbers in the trees."""
 
 
 class SharedWindowJoin:
-    """Queries under their places, and the windows of both streams.
+    """Queries, numbered from 0, and the windows of both streams.
 
     >>> queries = JoinQueries(*(np.array(each) for each in ([[0], [0]], [[9], [9]], [[5], [5]], [[1], [1]])))
     >>> join = SharedWindowJoin(queries, Shape(left=1, right=1, on=(0, 0), spans=(10, 10)))
@@ -44,16 +44,16 @@ class SharedWindowJoin:
     def __init__(self, queries: JoinQueries, shape: Shape) -> None:
         self._shape = shape
         self._windows = JoinedPoints(shape, (Elements(shape.left), Elements(shape.right)))
-        lows, highs = queries.checked(shape).shared_boxes(shape)
+        lows, highs = queries.check(shape).shared_boxes(shape)
         kinds = list(zip(*queries.conditions.tolist(), strict=True))
         self._kinds = dict(enumerate(kinds))
-        self._places: dict[int, int] = {}
+        self._tree_numbers: dict[int, int] = {}
         self._groups: dict[Condition, _Group] = {}
         for kind in dict.fromkeys(kinds):
             alike = queries.conditions == np.array(kind)[:, None]
             chosen = np.flatnonzero(alike.all(axis=0)).astype(np.int32)
             self._groups[kind] = _Group(IntervalTrees(lows[:, chosen], highs[:, chosen]), chosen)
-            self._places |= {query: place for place, query in enumerate(chosen.tolist())}
+            self._tree_numbers |= {query: number for number, query in enumerate(chosen.tolist())}
 
     @property
     def nbytes(self) -> int:
@@ -61,19 +61,19 @@ class SharedWindowJoin:
         return sum(group.trees.nbytes for group in self._groups.values())
 
     def add(self, query: JoinQueries) -> int:
-        """Take one query in; its place."""
-        lows, highs = query.checked(self._shape).shared_boxes(self._shape)
+        """Add one query; its number."""
+        lows, highs = query.check(self._shape).shared_boxes(self._shape)
         number, kind = len(self._kinds), (int(query.conditions[0, 0]), int(query.conditions[1, 0]))
         none = np.empty((lows.shape[0], 0), np.int64)
         group = self._groups.setdefault(kind, _Group(IntervalTrees(none, none), np.empty(0, np.int32)))
-        self._places[number] = group.trees.add(lows[:, 0], highs[:, 0])
+        self._tree_numbers[number] = group.trees.add(lows[:, 0], highs[:, 0])
         group.queries = np.append(group.queries, np.int32(number))
         self._kinds[number] = kind
         return number
 
     def remove(self, query: int) -> None:
-        """Forget a query."""
-        self._groups[self._kinds[query]].trees.remove(self._places.pop(query))
+        """Remove a query."""
+        self._groups[self._kinds[query]].trees.remove(self._tree_numbers.pop(query))
 
     def enter(self, side: int, point: Int64s, time: int) -> None:
         """Take an element in and ask nothing, as while windows fill."""
@@ -85,7 +85,7 @@ class SharedWindowJoin:
         rows, queries = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
         for (first, last), group in self._groups.items():
             joined = np.flatnonzero((first <= compared) & (compared <= last))
-            found, places = group.trees.match(points[:, joined])
+            found, numbers = group.trees.match(points[:, joined])
             rows.append(ordinals[joined[found]])
-            queries.append(group.queries[places])
+            queries.append(group.queries[numbers])
         return np.concatenate(rows), np.concatenate(queries)

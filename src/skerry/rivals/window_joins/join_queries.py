@@ -8,7 +8,7 @@ that one interval says how long the query keeps the elements of either side.
 How the join attributes must compare is no box. In their plane an equality is a diagonal, and an order the triangle
 on one side of it. Cut along the left join attribute, it is a few boxes that bound it closely (object decomposition):
 
-         │      ┌─┐          x = y, cut at three places; what
+         │      ┌─┐          x = y, cut at three codes; what
        y │    ┌─┴─┘          is in a box and off the diagonal
          │  ┌─┴─┘            goes when the pair is refined
          │┌─┴─┘
@@ -26,7 +26,7 @@ from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import GREATEST, LEAST
 from skerry.model.arrays import Int32s, Int64s
 
-__all__ = ["ANY", "COMPARISONS", "EQUAL", "LESS", "MORE", "UNKNOWN", "JoinQueries", "Shape", "outcomes"]
+__all__ = ["ANY", "COMPARISONS", "EQUAL", "LESS", "MORE", "UNKNOWN", "JoinQueries", "Shape", "compare_codes"]
 
 
 LESS, EQUAL, MORE, UNKNOWN = range(4)
@@ -55,7 +55,7 @@ class Shape(NamedTuple):
 
 
 class JoinQueries(NamedTuple):
-    """Queries, by place."""
+    """Queries, by number."""
 
     lows: Int64s
     """Axis by query: attributes of the left stream, then those of the right."""
@@ -65,8 +65,8 @@ class JoinQueries(NamedTuple):
     conditions: Int64s
     """The first and the last outcome that is true, by query."""
 
-    def checked(self, shape: Shape) -> "JoinQueries":
-        """The same, if they fit together."""
+    def check(self, shape: Shape) -> "JoinQueries":
+        """Refuse queries that do not fit together; these queries otherwise."""
         count, axes = self.lows.shape[1], shape.left + shape.right
         shapes = [array.shape for array in self]
         if shapes != [(axes, count), (axes, count), (2, count), (2, count)]:
@@ -96,7 +96,7 @@ class JoinQueries(NamedTuple):
 
         No pair is in two pieces of a query. Pieces in which nothing can be are left out.
         """
-        lows, highs = _narrowed(*self.boxes(), self.conditions, shape)
+        lows, highs = _narrow(*self.boxes(), self.conditions, shape)
         begins, ends = np.concatenate([[LEAST], cuts]), np.concatenate([cuts - 1, [GREATEST]])
         axis, free = shape.joined[0], self.conditions[1] == UNKNOWN
         found = []
@@ -104,14 +104,14 @@ class JoinQueries(NamedTuple):
             low, high = lows.copy(), highs.copy()
             low[axis] = np.where(free, low[axis], np.maximum(low[axis], begin))
             high[axis] = np.where(free, high[axis], np.minimum(high[axis], end))
-            low, high = _narrowed(low, high, self.conditions, shape)
+            low, high = _narrow(low, high, self.conditions, shape)
             held = np.flatnonzero((low <= high).all(axis=0) & ~(free & (piece > 0)))
             found.append((low[:, held], high[:, held], held.astype(np.int32)))
         piled_lows, piled_highs, owners = zip(*found, strict=True)
         return np.concatenate(piled_lows, axis=1), np.concatenate(piled_highs, axis=1), np.concatenate(owners)
 
 
-def _narrowed(lows: Int64s, highs: Int64s, conditions: Int64s, shape: Shape) -> tuple[Int64s, Int64s]:
+def _narrow(lows: Int64s, highs: Int64s, conditions: Int64s, shape: Shape) -> tuple[Int64s, Int64s]:
     """Boxes no wider on the join axes than their conditions let them be. A wrap-around narrows nothing."""
     lows, highs, (x, y), (first, last) = lows.copy(), highs.copy(), shape.joined, conditions
     compared, at_most, at_least = last < UNKNOWN, last <= EQUAL, (first >= EQUAL) & (last < UNKNOWN)
@@ -123,19 +123,19 @@ def _narrowed(lows: Int64s, highs: Int64s, conditions: Int64s, shape: Shape) -> 
     return lows, highs
 
 
-def outcomes(left: Int64s, right: Int64s) -> Int64s:
+def compare_codes(left: Int64s, right: Int64s) -> Int64s:
     """How codes of join attributes compare, pair by pair.
 
-    >>> outcomes(np.array([3, 4, 5, LEAST]), np.array([4, 4, 4, LEAST])).tolist()
+    >>> compare_codes(np.array([3, 4, 5, LEAST]), np.array([4, 4, 4, LEAST])).tolist()
     [0, 1, 2, 3]
     """
     found = np.empty(np.broadcast(left, right).size, np.int64)
-    _outcomes(np.broadcast_to(left, found.shape), np.broadcast_to(right, found.shape), found)
+    _compare_codes(np.broadcast_to(left, found.shape), np.broadcast_to(right, found.shape), found)
     return found
 
 
 @kernel
-def _outcomes(left, right, found):
+def _compare_codes(left, right, found):
     for pair in range(found.size):
         if left[pair] == LEAST or right[pair] == LEAST:
             found[pair] = UNKNOWN

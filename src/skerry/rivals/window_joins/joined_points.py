@@ -6,7 +6,7 @@ import numpy as np
 
 from skerry.errors import KernelError
 from skerry.model.arrays import Int64s
-from skerry.rivals.window_joins.join_queries import Shape, outcomes
+from skerry.rivals.window_joins.join_queries import Shape, compare_codes
 from skerry.rivals.window_joins.sliding_window import Elements
 
 __all__ = ["LEFT", "RIGHT", "Joinable", "JoinedPoints"]
@@ -52,13 +52,13 @@ class JoinedPoints:
     def arrive(self, side: int, point: Int64s, time: int) -> Joinable:
         """The same, and what the element can be joined with."""
         self.enter(side, point, time)
-        return self._joinable(side, np.asarray(point, np.int64), time)
+        return self._find_joinable(side, np.asarray(point, np.int64), time)
 
-    def _joinable(self, side: int, point: Int64s, time: int) -> Joinable:
+    def _find_joinable(self, side: int, point: Int64s, time: int) -> Joinable:
         others = self._windows[1 - side]
-        ordinals = others.ordered
+        ordinals = others.ordinals
         mine, theirs = np.repeat(point[:, None], ordinals.size, axis=1), others.points_of(ordinals)
         ages = time - others.times_of(ordinals)[None]
         points = np.concatenate((mine, theirs, ages) if side == LEFT else (theirs, mine, -ages))
         x, y = self._shape.joined
-        return Joinable(ordinals, points, outcomes(points[x], points[y]))
+        return Joinable(ordinals, points, compare_codes(points[x], points[y]))

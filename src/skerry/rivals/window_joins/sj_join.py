@@ -17,7 +17,7 @@ from skerry.model.arrays import Int32s, Int64s
 from skerry.rivals.query_index.grid_file import GridFile
 from skerry.rivals.query_index.grid_file_pages import PAGE, search
 from skerry.rivals.query_index.hilbert_curve import curve_bits
-from skerry.rivals.query_index.points_in_boxes import inside, sort_axis, unsorted, write_points
+from skerry.rivals.query_index.points_in_boxes import make_ranked_points, mark_inside, sort_axis, write_points
 from skerry.rivals.window_joins.join_queries import UNKNOWN, JoinQueries, Shape
 from skerry.rivals.window_joins.joined_points import LEFT, JoinedPoints
 from skerry.rivals.window_joins.sliding_window import NearbyElements
@@ -26,7 +26,7 @@ __all__ = ["SpatialWindowJoin"]
 
 
 class SpatialWindowJoin:
-    """Queries under their places, and the windows of both streams.
+    """Queries, numbered from 0, and the windows of both streams.
 
     ``cuts`` are the codes at which conditions are cut along the left join attribute; ``cluster`` is N_dc. A query
     that comes while elements are there finds those that are left.
@@ -39,7 +39,7 @@ class SpatialWindowJoin:
     """
 
     def __init__(self, queries: JoinQueries, shape: Shape, cuts: Int64s, cluster: int) -> None:
-        lows, highs, self._owners = queries.checked(shape).pieces(shape, cuts)
+        lows, highs, self._owners = queries.check(shape).pieces(shape, cuts)
         self._shape, self._cuts, self._cluster = shape, np.asarray(cuts, np.int64), cluster
         self._conditions = np.array(queries.conditions.T, np.int64)
         self._file = GridFile(lows, highs)
@@ -55,16 +55,16 @@ class SpatialWindowJoin:
         return self._file.nbytes + self._owners.nbytes + self._conditions.nbytes
 
     def add(self, query: JoinQueries) -> int:
-        """Take one query in; its place."""
-        place = len(self._conditions)
-        lows, highs, owners = query.checked(self._shape).pieces(self._shape, self._cuts)
-        self._boxes[place] = [self._file.add(low, high) for low, high in zip(lows.T, highs.T, strict=True)]
-        self._owners = np.concatenate([self._owners, owners + np.int32(place)])
+        """Add one query; its number."""
+        number = len(self._conditions)
+        lows, highs, owners = query.check(self._shape).pieces(self._shape, self._cuts)
+        self._boxes[number] = [self._file.add(low, high) for low, high in zip(lows.T, highs.T, strict=True)]
+        self._owners = np.concatenate([self._owners, owners + np.int32(number)])
         self._conditions = np.concatenate([self._conditions, query.conditions.T])
-        return place
+        return number
 
     def remove(self, query: int) -> None:
-        """Forget a query."""
+        """Remove a query."""
         for box in self._boxes.pop(query):
             self._file.remove(box)
 
@@ -78,13 +78,15 @@ class SpatialWindowJoin:
         attributes = np.arange(self._shape.left + self._shape.right)
         theirs = attributes[self._shape.left :] if side == LEFT else attributes[: self._shape.left]
         axes, (grid, file) = np.append(theirs, attributes.size), self._file.parts()
-        near = unsorted(axes.size, self._cluster, grid.cells)
+        ranked = make_ranked_points(axes.size, self._cluster, grid.cells)
         rows, found, start, filled, lacking = np.empty(0, np.int32), np.empty(0, np.int32), 0, 0, 0
         while start < ordinals.size:
             likely = int(filled / start * 1.1 * ordinals.size) if start else 0
             rows, found = grow_pairs(rows, found, filled, max(likely, found.size) + lacking)
             queries, pairs = (self._owners, self._conditions), (points, compared)
-            start, filled, lacking = _join(grid, file, queries, pairs, axes, near, start, rows, found, filled)
+            start, filled, lacking = _join_while_room(
+                grid, file, queries, pairs, axes, ranked, start, rows, found, filled
+            )
         return ordinals[rows[:filled]], found[:filled]
 
 
@@ -98,15 +100,18 @@ def _grids(queries: JoinQueries, shape: Shape) -> tuple[Grid, Grid]:
 
 
 @kernel
-def _join(grid, file, queries, pairs, axes, near, start, rows, found, filled):
+def _join_while_room(grid, file, queries, pairs, axes, ranked, start, rows, found, filled):
     """Join clusters from one on while there is room: the pair and the answers reached, and what room is lacking.
 
     Some axes are tested: on all others a cluster is one point, and boxes that overlap it hold it.
     """
-    (owners, conditions), (points, compared), cluster = queries, pairs, near.codes.shape[1]
-    places, overlapping = np.arange(compared.size), np.empty(file.bounds.shape[0], np.int32)
+    (owners, conditions), (points, compared), cluster = queries, pairs, ranked.codes.shape[1]
+    positions, overlapping = np.arange(compared.size), np.empty(file.bounds.shape[0], np.int32)
     low, high = np.empty(points.shape[0], np.int64), np.empty(points.shape[0], np.int64)
-    bits, up_to = np.empty(near.before.shape[2], np.uint64), np.zeros((UNKNOWN + 2, near.before.shape[2]), np.uint64)
+    bits, up_to = (
+        np.empty(ranked.before.shape[2], np.uint64),
+        np.zeros((UNKNOWN + 2, ranked.before.shape[2]), np.uint64),
+    )
     while start < compared.size:
         stop = min(start + cluster, compared.size)
         for axis in range(low.size):
@@ -116,15 +121,15 @@ def _join(grid, file, queries, pairs, axes, near, start, rows, found, filled):
             return start, filled, count * (stop - start)
         for row in range(axes.size):
             axis = axes[row]
-            sort_axis(near, row, points[axis, start:stop], grid.starts[axis], grid.counts[axis])
+            sort_axis(ranked, row, points[axis, start:stop], grid.starts[axis], grid.counts[axis])
         _mark_outcomes(compared[start:stop], up_to)
-        for slot in overlapping[:count]:
-            page, place = slot // PAGE, slot % PAGE
-            if inside(near, file.ends, file.cells, page, place, axes, bits):
-                query = owners[file.members[page, place]]
+        for position in overlapping[:count]:
+            page, slot = position // PAGE, position % PAGE
+            if mark_inside(ranked, file.ends, file.cells, page, slot, axes, bits):
+                query = owners[file.members[page, slot]]
                 for word in range(bits.size):
                     bits[word] &= up_to[conditions[query, 1] + 1, word] & ~up_to[conditions[query, 0], word]
-                filled = write_points(bits, places, start, query, rows, found, filled)
+                filled = write_points(bits, positions, start, query, rows, found, filled)
         start = stop
     return start, filled, 0
 

@@ -1,10 +1,10 @@
 """The elements of one stream that are in its sliding window: by arrival, and along Hilbert's curve.
 
     ordinals   ... 41 42 43 44 45 46 47      a ring: new ones at one end, old ones leave at the other
-    nearby     44 41 47 45 42 46 43          by their places on the curve, so that neighbours come together
+    nearby     44 41 47 45 42 46 43          by their positions on the curve, so that neighbours come together
 
-For the order by place the paper has a binary search tree. Here it is a sorted array: an element that comes moves those
-behind it, which takes microseconds for ten thousand.
+For the order along the curve the paper has a binary search tree. Here it is a sorted array: a new element moves
+those behind it, which takes microseconds for ten thousand.
 """
 
 import numpy as np
@@ -24,10 +24,10 @@ class Elements:
     """Points with times that never fall, by their ordinals.
 
     >>> window = Elements(axes=1)
-    >>> for place, time in ((7, 0), (9, 1), (8, 5)):
-    ...     _ = window.insert(np.array([place]), time)
+    >>> for value, time in ((7, 0), (9, 1), (8, 5)):
+    ...     _ = window.insert(np.array([value]), time)
     >>> window.expire(1)
-    >>> window.ordered.tolist(), window.points_of(window.ordered).tolist()
+    >>> window.ordinals.tolist(), window.points_of(window.ordinals).tolist()
     ([1, 2], [[9, 8]])
     """
 
@@ -42,7 +42,7 @@ class Elements:
         return self._next - self._first
 
     @property
-    def ordered(self) -> Int64s:
+    def ordinals(self) -> Int64s:
         """The ordinals of those in the window, by arrival."""
         return np.arange(self._first, self._next)
 
@@ -66,10 +66,10 @@ class Elements:
     def expire(self, first: int) -> None:
         """Let elements go that came before a time."""
         while self and self.times[self._first % self.times.size] < first:
-            self._leave(self._first)
+            self._remove(self._first)
             self._first += 1
 
-    def _leave(self, ordinal: int) -> None:
+    def _remove(self, ordinal: int) -> None:
         """For those that keep more of an element."""
 
     def _grow(self) -> None:
@@ -81,12 +81,12 @@ class Elements:
 
 
 class NearbyElements(Elements):
-    """The same, in the order of their places as well. Cells of the curve are those of a grid.
+    """The same, in order along the curve as well. Cells of the curve are those of a grid.
 
     >>> window = NearbyElements(Grid(np.array([[-(2**63), 10, 20, 30]]), np.array([4])))
-    >>> for place in (35, 5, 15):
-    ...     _ = window.insert(np.array([place]), 0)
-    >>> window.ordered.tolist()
+    >>> for value in (35, 5, 15):
+    ...     _ = window.insert(np.array([value]), 0)
+    >>> window.ordinals.tolist()
     [1, 2, 0]
     """
 
@@ -96,7 +96,7 @@ class NearbyElements(Elements):
         self._keys, self._nearby = np.empty(_ROOM, np.int64), np.empty(_ROOM, np.int64)
 
     @property
-    def ordered(self) -> Int64s:
+    def ordinals(self) -> Int64s:
         """The ordinals of those in the window, along the curve."""
         return self._nearby[: len(self)].copy()
 
@@ -106,28 +106,28 @@ class NearbyElements(Elements):
         ordinal = super().insert(point, time)
         if before == self._keys.size:
             self._keys, self._nearby = (np.concatenate([each, each]) for each in (self._keys, self._nearby))
-        _enter(self._keys, self._nearby, before, self._key(ordinal), ordinal)
+        _insert(self._keys, self._nearby, before, self._find_key(ordinal), ordinal)
         return ordinal
 
-    def _leave(self, ordinal: int) -> None:
-        _leave(self._keys, self._nearby, len(self), self._key(ordinal))
+    def _remove(self, ordinal: int) -> None:
+        _remove(self._keys, self._nearby, len(self), self._find_key(ordinal))
 
-    def _key(self, ordinal: int) -> int:
+    def _find_key(self, ordinal: int) -> int:
         cells = cells_of(self._grid, self.points_of(np.array([ordinal])))
         return int(hilbert_keys(cells[:CURVE_AXES], self._bits)[0])
 
 
 @kernel
-def _enter(keys, nearby, count, key, ordinal):
+def _insert(keys, nearby, count, key, ordinal):
     """Put an element behind those before it on the curve."""
-    place = np.searchsorted(keys[:count], key, side="right")
-    for moved in range(count, place, -1):
+    position = np.searchsorted(keys[:count], key, side="right")
+    for moved in range(count, position, -1):
         keys[moved], nearby[moved] = keys[moved - 1], nearby[moved - 1]
-    keys[place], nearby[place] = key, ordinal
+    keys[position], nearby[position] = key, ordinal
 
 
 @kernel
-def _leave(keys, nearby, count, key):
-    """Take out the first of a place on the curve: of those there, it came first."""
+def _remove(keys, nearby, count, key):
+    """Take out the first element at a position on the curve: of those there, it came first."""
     for moved in range(np.searchsorted(keys[:count], key), count - 1):
         keys[moved], nearby[moved] = keys[moved + 1], nearby[moved + 1]
