@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skerry.experiments.shedding.workload import Workload, generated
+from skerry.experiments.shedding.workload import Workload, generate
 from skerry.kernels.joins.snjoin import Tuples
 from skerry.rivals.shedding.foresight import count_with_foresight
 from tests.oracles.joins import Tuple
@@ -48,11 +48,11 @@ def test_foresight_is_that_of_a_shedder_that_looks_ahead(kinds, memory):
 
 
 def test_what_was_kept_in_a_round_is_a_better_guess_than_all():
-    tuples = generated(Workload(tuple_count=1_000, variance=35), 1)
+    tuples = generate(Workload(tuple_count=1_000, variance=35), 1)
     assert count_with_foresight(tuples, 5, 100, rounds=3) > count_with_foresight(tuples, 5, 100, rounds=1)
 
 
 def test_nothing_is_lost_if_there_is_memory_enough():
-    tuples = generated(Workload(stream_count=3, tuple_count=300, variance=25), 1)
+    tuples = generate(Workload(stream_count=3, tuple_count=300, variance=25), 1)
     answers = [count_with_foresight(tuples, 3, memory) for memory in (30, 300, 3_000)]
     assert answers[0] < answers[1] == answers[2]

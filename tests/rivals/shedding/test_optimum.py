@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skerry.experiments.shedding.workload import Workload, generated
+from skerry.experiments.shedding.workload import Workload, generate
 from skerry.kernels.joins.snjoin import Tuples
 from skerry.rivals.shedding.optimum import Needs, find_needs, find_optimum
 from tests.oracles.joins import Tuple
@@ -84,7 +84,7 @@ def test_what_fits_is_what_a_shedder_that_knows_it_can_give(order, memory):
 
 
 def test_all_answers_fit_if_there_is_memory_enough():
-    tuples = generated(Workload(tuple_count=2_000), 1)
+    tuples = generate(Workload(tuple_count=2_000), 1)
     need = find_needs(tuples, 5)
     assert find_optimum(need, 2_000) == need.count == 200
 

@@ -8,7 +8,7 @@ import numpy as np
 from skerry.model.arrays import Int32s, Int64s
 from skerry.model.time import MICROS
 
-__all__ = ["WINDOW_US", "Lifetime", "Load", "Values", "churning", "generated", "steady"]
+__all__ = ["WINDOW_US", "Lifetime", "Load", "Values", "generate", "make_churning", "make_steady"]
 
 
 WINDOW_US = 60 * MICROS["SECOND"]
@@ -52,15 +52,15 @@ class Load:
         return int(self.times.size)
 
 
-def steady(sensor_count: int, seconds: int) -> list[Lifetime]:
+def make_steady(sensor_count: int, seconds: int) -> list[Lifetime]:
     """Sensors that are there all the time."""
     return [Lifetime(0, seconds * MICROS["SECOND"])] * sensor_count
 
 
-def churning(sensor_count: int, seconds: int, seed: int = 1) -> list[Lifetime]:
+def make_churning(sensor_count: int, seconds: int, seed: int = 1) -> list[Lifetime]:
     """Sensors of which every minute between 1 and 100, at random, are added or removed.
 
-    >>> len(churning(500, seconds=60)), len(churning(500, seconds=60 * 9)) > 500
+    >>> len(make_churning(500, seconds=60)), len(make_churning(500, seconds=60 * 9)) > 500
     (500, True)
     """
     random, end_us = np.random.default_rng(seed), seconds * MICROS["SECOND"]
@@ -77,12 +77,12 @@ def churning(sensor_count: int, seconds: int, seed: int = 1) -> list[Lifetime]:
     return [Lifetime(*lifetime) for lifetime in zip(starts, ends, strict=True)]
 
 
-def generated(lifetimes: Sequence[Lifetime], rate_hz: float, values: Values) -> Load:
+def generate(lifetimes: Sequence[Lifetime], rate_hz: float, values: Values) -> Load:
     """The tuples of sensors, at exponentially distributed intervals."""
     random = np.random.default_rng(values.seed)
     exponents = random.integers(_LEAST_EXPONENT, _GREATEST_EXPONENT + 1, len(lifetimes))
-    moments = [_moments(random, lifetime, rate_hz) for lifetime in lifetimes]
-    keys = [_keys(random, times.size, int(of), values) for times, of in zip(moments, exponents, strict=True)]
+    moments = [_draw_moments(random, lifetime, rate_hz) for lifetime in lifetimes]
+    keys = [_draw_keys(random, times.size, int(of), values) for times, of in zip(moments, exponents, strict=True)]
     sensors = np.repeat(np.arange(len(lifetimes), dtype=np.int32), [times.size for times in moments])
     times = np.concatenate(moments)
     order = np.argsort(times, kind="stable")
@@ -90,7 +90,7 @@ def generated(lifetimes: Sequence[Lifetime], rate_hz: float, values: Values) -> 
     return Load(sensors[order], np.concatenate(keys)[order], times[order], end_us)
 
 
-def _moments(random: np.random.Generator, lifetime: Lifetime, rate_hz: float) -> Int64s:
+def _draw_moments(random: np.random.Generator, lifetime: Lifetime, rate_hz: float) -> Int64s:
     expected = (lifetime.end_us - lifetime.start_us) * rate_hz / MICROS["SECOND"]
     enough = int(expected + 6 * expected**0.5 + 20)
     intervals = random.exponential(MICROS["SECOND"] / rate_hz, enough)
@@ -98,18 +98,18 @@ def _moments(random: np.random.Generator, lifetime: Lifetime, rate_hz: float) ->
     return times[times < lifetime.end_us]
 
 
-def _keys(random: np.random.Generator, count: int, exponent: int, values: Values) -> Int64s:
+def _draw_keys(random: np.random.Generator, count: int, exponent: int, values: Values) -> Int64s:
     shares = np.arange(1.0, RANK_COUNT + 1) ** -exponent
     limits = np.cumsum(shares) / shares.sum()
     ranks = np.minimum(np.searchsorted(limits, random.random(count), side="right"), RANK_COUNT - 1)
     turns = random.permutation(values.values_a_rank)
-    return ranks * values.values_a_rank + turns[_times_seen(ranks) % values.values_a_rank]
+    return ranks * values.values_a_rank + turns[_count_seen(ranks) % values.values_a_rank]
 
 
-def _times_seen(ranks: Int64s) -> Int64s:
-    """For each place, how often its rank stands before it.
+def _count_seen(ranks: Int64s) -> Int64s:
+    """For each element, how often its rank stands before it.
 
-    >>> _times_seen(np.array([5, 2, 5, 5, 2])).tolist()
+    >>> _count_seen(np.array([5, 2, 5, 5, 2])).tolist()
     [0, 0, 1, 2, 1]
     """
     order = np.argsort(ranks, kind="stable")

@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass
 
 import pyarrow as pa
 
-from skerry.experiments.snjoin.harness import Joining, Settings, measured
-from skerry.experiments.snjoin.load import Load, Values, generated, steady
+from skerry.experiments.snjoin.harness import Joining, Settings, measure
+from skerry.experiments.snjoin.workload import Load, Values, generate, make_steady
 
-__all__ = ["Course", "Makers", "Tell", "measured_at_sizes"]
+__all__ = ["Course", "Makers", "Tell", "measure_at_sizes"]
 
 Makers = Mapping[str, Callable[[int], Joining]]
 """Techniques by name, each made for a number of sensors."""
@@ -25,7 +25,7 @@ class Course:
     settings: Settings
 
 
-def measured_at_sizes(
+def measure_at_sizes(
     makers: Makers, across: str, course: Course, load_of: Callable[[int], Load], tell: Tell
 ) -> pa.Table:
     """A row for each size and technique; all techniques meet the same load, and their kernels are compiled."""
@@ -36,16 +36,16 @@ def measured_at_sizes(
         load = load_of(size)
         for technique, make in makers.items():
             tell(f"{technique}, {size} {across}")
-            rows.append({"technique": technique, across: size, **asdict(measured(make(size), load, course.settings))})
-    return pa.Table.from_pylist(_rounded(rows))
+            rows.append({"technique": technique, across: size, **asdict(measure(make(size), load, course.settings))})
+    return pa.Table.from_pylist(_round_floats(rows))
 
 
 def _rehearse(make: Callable[[int], Joining]) -> None:
     """Let a technique meet all it will meet, windows that end too, so that no kernel is compiled while measured."""
-    measured(make(4), generated(steady(4, seconds=200), 20, Values(3_000)), Settings(slowdown=0, warm_up_us=0))
+    measure(make(4), generate(make_steady(4, seconds=200), 20, Values(3_000)), Settings(slowdown=0, warm_up_us=0))
 
 
-def _rounded(rows: Sequence[dict[str, object]]) -> list[dict[str, object]]:
+def _round_floats(rows: Sequence[dict[str, object]]) -> list[dict[str, object]]:
     return [
         {name: round(value, 3) if isinstance(value, float) else value for name, value in row.items()} for row in rows
     ]

@@ -7,10 +7,10 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from skerry.experiments.duality.claims import judged, ratios
+from skerry.experiments.duality.claims import find_ratios, judge_ratio
 from skerry.experiments.duality.techniques import TIME, Timed
-from skerry.experiments.duality.timing import Tell, agreed, timed
-from skerry.experiments.duality.workload import join_queries, points, quarters
+from skerry.experiments.duality.timing import Tell, check_agreement, measure_time
+from skerry.experiments.duality.workload import make_join_queries, make_points, quarter_codes
 from skerry.experiments.figure import Figure, Outcome, Verdict
 from skerry.model.arrays import Int32s, Int64s
 from skerry.rivals.window_joins.box_index_join import IndexedWindowJoin
@@ -18,7 +18,7 @@ from skerry.rivals.window_joins.ibs_js import SharedWindowJoin
 from skerry.rivals.window_joins.join_queries import Shape
 from skerry.rivals.window_joins.sj_join import SpatialWindowJoin
 
-__all__ = ["PAPER", "by_window"]
+__all__ = ["PAPER", "measure_by_window"]
 
 
 PAPER = {100: 2.6, 1_000: 3.9, 10_000: 6.9}
@@ -41,39 +41,39 @@ class WindowJoin(Protocol):
         """Take an element in; pairs of an element of the other window and a query that is true for both."""
 
 
-def by_window(counts: Sequence[int], window: int, repeats: int, before: Figure | None, tell: Tell) -> Figure:
+def measure_by_window(counts: Sequence[int], window: int, repeats: int, before: Figure | None, tell: Tell) -> Figure:
     """Figure 18 for windows of one size; ``before`` is the figure of the next smaller one."""
     rows = []
     for count in counts:
         tell(f"join queries, windows of {window}, {count} queries")
-        rows += [{**asdict(found), "queries": count} for found in _times(count, window, repeats)]
+        rows += [{**asdict(found), "queries": count} for found in _measure_joins(count, window, repeats)]
     name, title = f"duality_figure18_{window}", f"Figure 18: join queries, windows of {window:,}"
     figure = Figure(name, title, pa.Table.from_pylist(rows), "queries", (TIME,), ())
     return figure.with_verdicts(_verdicts(figure, window, before), _notes(figure, window, repeats))
 
 
-def _times(count: int, window: int, repeats: int) -> list[Timed]:
+def _measure_joins(count: int, window: int, repeats: int) -> list[Timed]:
     shape = Shape(_ATTRIBUTES, _ATTRIBUTES, (0, 0), (window, window))
-    queries, cluster = join_queries(count, _ATTRIBUTES, window), _cluster(window)
+    queries, cluster = make_join_queries(count, _ATTRIBUTES, window), _cluster_size(window)
     found = [
-        _timed("SJ-Join", SpatialWindowJoin(queries, shape, quarters(), cluster), window, repeats, cluster),
-        _timed("IBS-JS", SharedWindowJoin(queries, shape), window, repeats),
-        _timed("shipped", IndexedWindowJoin(queries, shape), window, repeats),
+        _measure_join("SJ-Join", SpatialWindowJoin(queries, shape, quarter_codes(), cluster), window, repeats, cluster),
+        _measure_join("IBS-JS", SharedWindowJoin(queries, shape), window, repeats),
+        _measure_join("shipped", IndexedWindowJoin(queries, shape), window, repeats),
     ]
-    agreed({each.technique: each.pairs for each in found})
+    check_agreement({each.technique: each.pairs for each in found})
     return found
 
 
-def _cluster(window: int) -> int:
+def _cluster_size(window: int) -> int:
     """How many pairs a cluster has: settled in trial runs."""
     return min(window, 400)
 
 
-def _timed(technique: str, join: WindowJoin, window: int, repeats: int, cluster: int = 1) -> Timed:
+def _measure_join(technique: str, join: WindowJoin, window: int, repeats: int, cluster: int = 1) -> Timed:
     """The time of an arrival when both windows are full. An element of each stream comes at each step of time."""
     steps = max(1, _PAIRS // (2 * window))
     count = window + steps * (repeats + 1)
-    elements = [points(count, _ATTRIBUTES, seed=seed) for seed in (4, 5)]
+    elements = [make_points(count, _ATTRIBUTES, seed=seed) for seed in (4, 5)]
     arrivals = ((side, elements[side][:, step], step) for step in range(count) for side in range(2))
     for arrival in islice(arrivals, 2 * window):
         join.enter(*arrival)
@@ -82,33 +82,33 @@ def _timed(technique: str, join: WindowJoin, window: int, repeats: int, cluster:
         return sum(join.arrive(*arrival)[0].size for arrival in islice(arrivals, 2 * steps))
 
     run()
-    cost, pairs = timed(run, 2 * steps, repeats)
+    cost, pairs = measure_time(run, 2 * steps, repeats)
     return Timed(technique, cost, pairs, 2 * steps, cluster)
 
 
 def _verdicts(figure: Figure, window: int, before: Figure | None) -> list[Verdict]:
-    ahead = ratios(figure, _RIVALS)
+    ahead = find_ratios(figure, _RIVALS)
     verdicts = []
     if window in PAPER:
-        found = judged(
+        found = judge_ratio(
             max(ahead), PAPER[window], f"SJ-Join ahead of IBS-JS with windows of {window:,}, at the most", _BITS
         )
         verdicts.append(replace(found, ours=f"{', '.join(f'{ratio:.3g}' for ratio in ahead)} times"))
     if before is not None:
-        verdicts.append(_widened(max(ratios(before, _RIVALS)), max(ahead)))
+        verdicts.append(_judge_widening(max(find_ratios(before, _RIVALS)), max(ahead)))
     return verdicts
 
 
-def _widened(before: float, after: float) -> Verdict:
+def _judge_widening(before: float, after: float) -> Verdict:
     outcome = Outcome.HOLDS if after > before else Outcome.FAILS
     return Verdict("by more than with smaller windows", "more", f"{after:.3g} times after {before:.3g}", outcome)
 
 
 def _notes(figure: Figure, window: int, repeats: int) -> list[str]:
-    ahead = ", ".join(f"{ratio:.3g}" for ratio in ratios(figure, ("shipped", "IBS-JS")))
+    ahead = ", ".join(f"{ratio:.3g}" for ratio in find_ratios(figure, ("shipped", "IBS-JS")))
     return [
         f"Two streams of {_ATTRIBUTES} attributes, one of them joined on by <, <=, =, >= or >, with conditions on all. "
         f"Both windows are full; processor time of one thread, the best of {repeats}.",
-        f"Conditions are cut into four pieces. Clusters of {_cluster(window)} pairs, settled in trial runs.",
+        f"Conditions are cut into four pieces. Clusters of {_cluster_size(window)} pairs, settled in trial runs.",
         f"The index that ships, behind the same shared join as IBS-JS, is {ahead} times as fast as that.",
     ]

@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 
 from skerry.experiments.figure import Figure, Panel, Verdict
-from skerry.experiments.snjoin.claims import gain, order
+from skerry.experiments.snjoin.claims import judge_gain, judge_order
 from skerry.experiments.snjoin.harness import Joining, Tally
-from skerry.experiments.snjoin.load import WINDOW_US, Lifetime, Load, Values, generated, steady
-from skerry.experiments.snjoin.sizes import Course, Tell, measured_at_sizes
+from skerry.experiments.snjoin.measure_sizes import Course, Tell, measure_at_sizes
+from skerry.experiments.snjoin.workload import WINDOW_US, Lifetime, Load, Values, generate, make_steady
 from skerry.model.arrays import Int64s
 from skerry.model.time import Micros
 from skerry.rivals.joins.match_lists import Lists
@@ -21,7 +21,7 @@ from skerry.rivals.joins.variable_arity import (
     VariableArityTree,
 )
 
-__all__ = ["MAKERS", "SLIM_TREE", "load_of", "variable_arity"]
+__all__ = ["MAKERS", "SLIM_TREE", "load_of", "measure_variable_arity"]
 
 _RATE_HZ = 1
 _LIMIT = 2**40
@@ -52,26 +52,26 @@ class _Listing:
         return Tally(int((np.diff(offsets) > 0).sum()), rows.size)
 
 
-def _joining(technique: type[VariableArityTechnique], sensor_count: int) -> Joining:
+def _make_joining(technique: type[VariableArityTechnique], sensor_count: int) -> Joining:
     """None needs to know how many sensors there are."""
     return _Listing(technique(WINDOW_US, _LIMIT))
 
 
 MAKERS = {
-    "snjoin": partial(_joining, VariableAritySNJoin),
-    "mjoin": partial(_joining, VariableArityMJoin),
-    "tree": partial(_joining, VariableArityTree),
+    "snjoin": partial(_make_joining, VariableAritySNJoin),
+    "mjoin": partial(_make_joining, VariableArityMJoin),
+    "tree": partial(_make_joining, VariableArityTree),
 }
 
 
 def load_of(lifetimes: Sequence[Lifetime]) -> Load:
     """The paper's load for joins of variable arity."""
-    return generated(lifetimes, _RATE_HZ, Values())
+    return generate(lifetimes, _RATE_HZ, Values())
 
 
-def variable_arity(course: Course, tell: Tell) -> Figure:
+def measure_variable_arity(course: Course, tell: Tell) -> Figure:
     """Measure the three techniques."""
-    table = measured_at_sizes(MAKERS, "sensors", course, lambda size: load_of(steady(size, course.seconds)), tell)
+    table = measure_at_sizes(MAKERS, "sensors", course, lambda size: load_of(make_steady(size, course.seconds)), tell)
     figure = Figure("figure6", "Figure 6: variable arity", table, "sensors", _PANELS, ())
     return figure.with_verdicts(_verdicts(figure), _notes(course))
 
@@ -80,9 +80,11 @@ def _verdicts(figure: Figure) -> list[Verdict]:
     ranking = [["snjoin"], ["mjoin"], ["tree"]]
     above = "output rate at 2,000 sensors: SNJoin above MJoin above binary trees"
     return [
-        order(figure, "answers_per_s", ranking, above, SLIM_TREE),
-        gain(figure, ("snjoin", "tree"), "answers_per_s", 150, "SNJoin's output rate over binary trees'", SLIM_TREE),
-        gain(figure, ("snjoin", "mjoin"), "answers_per_s", 60, "SNJoin's output rate over MJoin's", _BARE),
+        judge_order(figure, "answers_per_s", ranking, above, SLIM_TREE),
+        judge_gain(
+            figure, ("snjoin", "tree"), "answers_per_s", 150, "SNJoin's output rate over binary trees'", SLIM_TREE
+        ),
+        judge_gain(figure, ("snjoin", "mjoin"), "answers_per_s", 60, "SNJoin's output rate over MJoin's", _BARE),
     ]
 
 

@@ -4,38 +4,40 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from skerry.experiments.figure import Figure
-from skerry.experiments.shedding.claims import below, near_best
-from skerry.experiments.shedding.runs import ANSWERS, Case, Tell, measured
-from skerry.experiments.shedding.unique import BEST_SHARE
-from skerry.experiments.shedding.workload import Workload, generated
+from skerry.experiments.shedding.claims import judge_below, judge_near_best
+from skerry.experiments.shedding.figures5_to_8_unique_values import BEST_FRACTION
+from skerry.experiments.shedding.measure_policies import ANSWERS, Case, Tell, measure
+from skerry.experiments.shedding.workload import Workload, generate
 from skerry.kernels.joins.snjoin import Tuples
 from skerry.rivals.shedding.foresight import count_with_foresight
 from skerry.shedding.bounded import POLICIES
 
-__all__ = ["by_variance", "foreseen"]
+__all__ = ["find_foresight", "measure_by_variance"]
 
 _MEMORY = 500
 
 
-def by_variance(variances: Sequence[float], seeds: int, tuple_count: int, tell: Tell) -> Figure:
+def measure_by_variance(variances: Sequence[float], seeds: int, tuple_count: int, tell: Tell) -> Figure:
     """Figure 10."""
     cases = [_case(Workload(variance=variance, tuple_count=tuple_count)) for variance in variances]
-    table = measured(cases, "variance", seeds, foreseen, tell)
+    table = measure(cases, "variance", seeds, find_foresight, tell)
     figure = Figure("shedding_figure10", "Figure 10: values by a normal law", table, "variance", (ANSWERS,), ())
     verdicts = [
-        below(figure, "pattern", ("frequency", "output"), "where values repeat, patterns give less than values do"),
-        near_best(figure, "adaptive", tuple(POLICIES), BEST_SHARE),
+        judge_below(
+            figure, "pattern", ("frequency", "output"), "where values repeat, patterns give less than values do"
+        ),
+        judge_near_best(figure, "adaptive", tuple(POLICIES), BEST_FRACTION),
     ]
     return figure.with_verdicts(verdicts, _notes(seeds, tuple_count))
 
 
-def foreseen(tuples: Tuples, stream_count: int, memory: int) -> Mapping[str, float]:
+def find_foresight(tuples: Tuples, stream_count: int, memory: int) -> Mapping[str, float]:
     """What the best greedy gives that knows the future."""
     return {"foresight": count_with_foresight(tuples, stream_count, memory)}
 
 
 def _case(workload: Workload) -> Case:
-    return Case(workload.variance, workload.stream_count, _MEMORY, partial(generated, workload))
+    return Case(workload.variance, workload.stream_count, _MEMORY, partial(generate, workload))
 
 
 def _notes(seeds: int, tuple_count: int) -> list[str]:

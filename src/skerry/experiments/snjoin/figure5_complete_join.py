@@ -6,16 +6,16 @@ from functools import partial
 import numpy as np
 
 from skerry.experiments.figure import Figure, Panel, Verdict
-from skerry.experiments.snjoin.claims import gain, order, saving
+from skerry.experiments.snjoin.claims import judge_gain, judge_order, judge_saving
 from skerry.experiments.snjoin.harness import Joining, Tally
-from skerry.experiments.snjoin.load import WINDOW_US, Load, Values, generated, steady
-from skerry.experiments.snjoin.sizes import Course, Tell, measured_at_sizes
+from skerry.experiments.snjoin.measure_sizes import Course, Tell, measure_at_sizes
+from skerry.experiments.snjoin.workload import WINDOW_US, Load, Values, generate, make_steady
 from skerry.model.arrays import Int64s
 from skerry.model.time import MICROS, Micros
 from skerry.operators.joins.technique import Arrivals, Technique
 from skerry.operators.joins.techniques import TECHNIQUES, make_technique
 
-__all__ = ["MAKERS", "OVERLOAD", "RANKING", "complete", "load_of", "overloading"]
+__all__ = ["MAKERS", "OVERLOAD", "RANKING", "choose_slowdown", "load_of", "measure_complete_join"]
 
 _RATE_HZ = 100
 _VALUES = Values(values_a_rank=4_000, seed=2)
@@ -58,31 +58,31 @@ class _Complete:
         return Tally(int(np.unique(found.max(axis=1)).size) if found.size else 0, int(found.shape[0]))
 
 
-def complete(course: Course, tell: Tell) -> Figure:
+def measure_complete_join(course: Course, tell: Tell) -> Figure:
     """Measure all techniques, so slow that the largest size overloads the slowest."""
-    table = measured_at_sizes(MAKERS, "streams", course, partial(load_of, course.seconds), tell)
+    table = measure_at_sizes(MAKERS, "streams", course, partial(load_of, course.seconds), tell)
     figure = Figure("figure5", "Figure 5: complete join", table, "streams", _PANELS, ())
     return figure.with_verdicts(_verdicts(figure), _notes(course))
 
 
-def _joining(name: str, size: int) -> Joining:
+def _make_joining(name: str, size: int) -> Joining:
     return _Complete(make_technique(name, [0] * size, _LIMIT))
 
 
-MAKERS = {name: partial(_joining, name) for name in TECHNIQUES}
+MAKERS = {name: partial(_make_joining, name) for name in TECHNIQUES}
 """All techniques; the paper has SNJoin, MJoin and trees of XJoins."""
 
 
 def load_of(seconds: int, size: int) -> Load:
     """The load for complete joins."""
-    return generated(steady(size, seconds), _RATE_HZ, _VALUES)
+    return generate(make_steady(size, seconds), _RATE_HZ, _VALUES)
 
 
-def overloading(course: Course, tell: Tell) -> Course:
+def choose_slowdown(course: Course, tell: Tell) -> Course:
     """The same course with the slowdown that makes ``OVERLOAD`` true on this machine."""
     largest, unhurried = course.sizes[-1], replace(course.settings, slowdown=0.0)
     once = Course((largest,), course.seconds, unhurried)
-    table = measured_at_sizes(MAKERS, "streams", once, partial(load_of, course.seconds), tell)
+    table = measure_at_sizes(MAKERS, "streams", once, partial(load_of, course.seconds), tell)
     busy = max(table.column("processing_us").to_pylist()) * largest * _RATE_HZ / MICROS["SECOND"]
     return replace(course, settings=replace(course.settings, slowdown=float(f"{OVERLOAD / busy:.2g}")))
 
@@ -90,11 +90,15 @@ def overloading(course: Course, tell: Tell) -> Course:
 def _verdicts(figure: Figure) -> list[Verdict]:
     above = "output rate at 20 streams: SNJoin above MJoin above binary trees"
     return [
-        order(figure, "answers_per_s", RANKING, above, _STEEP),
-        saving(figure, ("snjoin", "mjoin"), "processing_us", 38, "SNJoin's processing time below MJoin's", _KERNELS),
-        saving(figure, ("snjoin", "xjoin"), "processing_us", 18, "SNJoin's processing time below XJoins'", _SWAPPED),
-        gain(figure, ("snjoin", "xjoin"), "answers_per_s", 100, "SNJoin's output rate over XJoins'", _STEEP),
-        gain(figure, ("snjoin", "mjoin"), "answers_per_s", 45, "SNJoin's output rate over MJoin's", _STEEP),
+        judge_order(figure, "answers_per_s", RANKING, above, _STEEP),
+        judge_saving(
+            figure, ("snjoin", "mjoin"), "processing_us", 38, "SNJoin's processing time below MJoin's", _KERNELS
+        ),
+        judge_saving(
+            figure, ("snjoin", "xjoin"), "processing_us", 18, "SNJoin's processing time below XJoins'", _SWAPPED
+        ),
+        judge_gain(figure, ("snjoin", "xjoin"), "answers_per_s", 100, "SNJoin's output rate over XJoins'", _STEEP),
+        judge_gain(figure, ("snjoin", "mjoin"), "answers_per_s", 45, "SNJoin's output rate over MJoin's", _STEEP),
     ]
 
 
