@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from _workloads import complete
-from skerry.index.axes import Axis, codes
+from skerry.index.column_codes import Axis, encode_column
 from skerry.kernels.index.grid import GREATEST, LEAST
 
 POINTS = 10_000
@@ -35,7 +35,7 @@ class Workload(NamedTuple):
 
 
 def _codes(values: np.ndarray) -> np.ndarray:
-    return np.stack([codes(Axis(""), pa.array(column.copy())) for column in values.T])
+    return np.stack([encode_column(Axis(""), pa.array(column.copy())) for column in values.T])
 
 
 def w3() -> dict[str, Workload]:

@@ -22,16 +22,16 @@ import pyarrow as pa
 from _report import Report
 
 from _queries import ANSWERS, POINTS, Workload, of_eight, w3
-from skerry.index.boxes import BoxIndex
-from skerry.index.index import QueryIndex
-from skerry.index.keys import key_of_double
+from skerry.index.box_index import BoxIndex
+from skerry.index.domains import key_of_double
+from skerry.index.query_index import QueryIndex
 from skerry.index.region import Box, Region
-from skerry.index.spans import Values
-from skerry.kernels.index.brute import brute_force
-from skerry.kernels.index.ibs import IntervalTrees
-from skerry.kernels.index.mlgf import GridFile
-from skerry.kernels.index.spatial_join import join_batch, join_immediately
+from skerry.index.value_sets import ValueSet
 from skerry.model.duckdb_session import open_duckdb
+from skerry.rivals.query_index.brute_force import brute_force
+from skerry.rivals.query_index.grid_file import GridFile
+from skerry.rivals.query_index.ibs_trees import IntervalTrees
+from skerry.rivals.query_index.spatial_join import join_batch, join_immediately
 
 _CHANGES = 2_000
 _FEW_POINTS = 500
@@ -162,8 +162,8 @@ def _check(who: str, count: int, expected: int) -> None:
 def regions(work: Workload) -> list[Region]:
     """The boxes as regions of predicates."""
 
-    def side(low: float, high: float) -> Values:
-        return Values(((key_of_double(low), key_of_double(high) + 1),))
+    def side(low: float, high: float) -> ValueSet:
+        return ValueSet(((key_of_double(low), key_of_double(high) + 1),))
 
     return [
         Region((Box({f"a{axis}": side(*ends) for axis, ends in enumerate(zip(low, high, strict=True))}),))
@@ -190,10 +190,10 @@ def life(report: Report, name: str, work: Workload) -> None:
         report.tell(f"{name}: QueryIndex, {what}, median", float(np.median(taken)), "us")
         report.tell(f"{name}: QueryIndex, {what}, 99 of 100", float(np.quantile(taken, 0.99)), "us")
     started = time.perf_counter()
-    blob = index.saved()
+    blob = index.save()
     report.tell(f"{name}: QueryIndex, saved", time.perf_counter() - started)
     started = time.perf_counter()
-    again = QueryIndex.restored(blob, batch.schema, open_duckdb)
+    again = QueryIndex.restore(blob, batch.schema, open_duckdb)
     report.tell(f"{name}: QueryIndex, restored", time.perf_counter() - started)
     _check("restored", again.match(batch).rows.size, count)
 

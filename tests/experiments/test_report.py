@@ -3,7 +3,7 @@ from dataclasses import replace
 
 from skerry.experiments.figure import Outcome, Panel, Verdict
 from skerry.experiments.report import write_figure, write_report
-from tests.experiments.given import figure
+from tests.experiments.example_figure import figure
 
 
 def test_report_has_a_row_for_each_claim_with_paper_ours_and_outcome(tmp_path):
@@ -17,9 +17,11 @@ def test_report_has_a_row_for_each_claim_with_paper_ours_and_outcome(tmp_path):
 
 def test_summary_says_the_same_for_machines(tmp_path):
     write_report([figure(a=1).with_verdicts([Verdict("a", "1", "2", Outcome.DIRECTION)])], tmp_path, "skerry reproduce")
-    (told,) = json.loads((tmp_path / "summary.json").read_text())["figures"]
-    assert told["name"] == "figure"
-    assert told["verdicts"] == [{"claim": "a", "paper": "1", "ours": "2", "outcome": "in direction only", "remark": ""}]
+    (summarised,) = json.loads((tmp_path / "summary.json").read_text())["figures"]
+    assert summarised["name"] == "figure"
+    assert summarised["verdicts"] == [
+        {"claim": "a", "paper": "1", "ours": "2", "outcome": "in direction only", "remark": ""}
+    ]
 
 
 def test_table_is_written_as_csv(tmp_path):

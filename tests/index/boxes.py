@@ -9,7 +9,7 @@ from skerry.kernels.index.grid import GREATEST, LEAST
 
 
 class Case(NamedTuple):
-    """Boxes and points, axis by place."""
+    """Boxes and points, axis by box or row."""
 
     lows: np.ndarray
     highs: np.ndarray

@@ -72,13 +72,13 @@ def leaves(draw):
     )
 
 
-def joined(parts):
+def join_parts(parts):
     several = st.tuples(st.sampled_from([" AND ", " OR "]), st.lists(parts, min_size=2, max_size=3))
     return several.map(lambda pair: f"({pair[0].join(pair[1])})") | parts.map(lambda text: f"(NOT {text})")
 
 
 def predicates():
-    return st.recursive(leaves(), joined, max_leaves=6)
+    return st.recursive(leaves(), join_parts, max_leaves=6)
 
 
 @st.composite
@@ -93,7 +93,7 @@ def batches(draw):
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
 
-def bound(text):
+def bind(text):
     return sqlglot.parse_one(text, read="risingwave").transform(
         lambda node: sqlglot.exp.column(node.name, quoted=True) if isinstance(node, sqlglot.exp.Column) else node
     )

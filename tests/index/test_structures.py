@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skerry.index.boxes import BoxIndex
-from skerry.index.sifted import Sifted
-from skerry.kernels.index.bitmaps import Bitmaps
-from skerry.kernels.index.blocks import Blocks
-from skerry.kernels.index.brute import brute_force
-from skerry.kernels.index.grid import GREATEST, LEAST, grid_over
-from skerry.kernels.index.ibs import IntervalTrees
-from skerry.kernels.index.mlgf import GridFile
-from skerry.kernels.index.spatial_join import join_batch, join_immediately
+from skerry.index.box_index import BoxIndex
+from skerry.index.prefiltered_boxes import PrefilteredBoxes
+from skerry.kernels.index.box_bitmaps import BoxBitmaps
+from skerry.kernels.index.box_blocks import BoxBlocks
+from skerry.kernels.index.grid import GREATEST, LEAST, build_grid
+from skerry.rivals.query_index.brute_force import brute_force
+from skerry.rivals.query_index.grid_file import GridFile
+from skerry.rivals.query_index.ibs_trees import IntervalTrees
+from skerry.rivals.query_index.spatial_join import join_batch, join_immediately
 from tests.index.boxes import Case, cases, inside, pairs
 
 
@@ -23,7 +23,7 @@ class Gridded:
     """Bitmaps or blocks, over a grid made for the boxes at first."""
 
     def __init__(self, kind, lows, highs):
-        self.held = kind(grid_over(lows, highs, 16), lows, highs, np.arange(lows.shape[1]))
+        self.held = kind(build_grid(lows, highs, 16), lows, highs, np.arange(lows.shape[1]))
         self.add, self.remove, self.match = self.held.add, self.held.remove, self.held.match
 
 
@@ -32,8 +32,8 @@ class Behind(Gridded):
 
     def __init__(self, kind, lows, highs):
         super().__init__(kind, lows, highs)
-        self.sifted = Sifted(self.held, lows, highs)
-        self.add, self.remove, self.match = self.sifted.add, self.sifted.remove, self.sifted.match
+        self.prefiltered = PrefilteredBoxes(self.held, lows, highs)
+        self.add, self.remove, self.match = self.prefiltered.add, self.prefiltered.remove, self.prefiltered.match
 
 
 class Shipped:
@@ -67,10 +67,10 @@ class Joined(Trees):
 
 
 STRUCTURES = {
-    "bitmaps": partial(Gridded, Bitmaps),
-    "blocks": partial(Gridded, Blocks),
-    "sifted bitmaps": partial(Behind, Bitmaps),
-    "sifted blocks": partial(Behind, Blocks),
+    "bitmaps": partial(Gridded, BoxBitmaps),
+    "blocks": partial(Gridded, BoxBlocks),
+    "sifted bitmaps": partial(Behind, BoxBitmaps),
+    "sifted blocks": partial(Behind, BoxBlocks),
     "shipped": Shipped,
     "IBS": Trees,
     "SJ-Immediate": partial(Joined, join_immediately),

@@ -8,8 +8,8 @@ import skerry
 from skerry.catalog import Catalog, Source, Subscription
 from skerry.catalog.counters import SUBSCRIPTION, VIEW
 from skerry.database import Settings
-from skerry.index.index import QueryIndex
-from skerry.index.reading import region_of
+from skerry.index.query_index import QueryIndex
+from skerry.index.region_from_predicate import region_of
 from skerry.model.duckdb_session import open_duckdb
 from skerry.model.types import TIMESTAMP
 from skerry.sinks.sink import MemorySink

@@ -71,10 +71,10 @@ class Figure:
         return [row[self.across] for row in rows], [row[measure] for row in rows]
 
     def at_largest(self, technique: str, measure: str) -> float:
-        """The measure at the last place where the technique was measured."""
+        """The measure at the last point where the technique was measured."""
         return self.line(technique, measure)[1][-1]
 
     def with_verdicts(self, verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> "Figure":
         """The same figure, judged."""
-        panels, told = self.panels, (*self.notes, *notes)
-        return Figure(self.name, self.title, self.table, self.across, panels, tuple(verdicts), told)
+        panels, all_notes = self.panels, (*self.notes, *notes)
+        return Figure(self.name, self.title, self.table, self.across, panels, tuple(verdicts), all_notes)

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from skerry.errors import InputError, OptionError
-from skerry.experiments.duality.figures import figures as duality
+from skerry.experiments.duality.figures import measure_figures as measure_duality
 from skerry.experiments.figure import Figure
 from skerry.experiments.report import write_figure, write_report
-from skerry.experiments.shedding.figures import figures as shedding
-from skerry.experiments.snjoin.figures import figures as snjoin
+from skerry.experiments.shedding.figures import measure_figures as measure_shedding
+from skerry.experiments.snjoin.figures import measure_figures as measure_snjoin
 
 __all__ = ["PAPERS", "reproduce"]
 
@@ -16,11 +16,11 @@ Experiment = Callable[[bool, Callable[[str], None], Path | None], Iterator[Figur
 """Measures quickly or in full, says how far it is, and gives one figure after the other; may want a folder of data."""
 
 PAPERS: Mapping[str, Experiment | None] = {
-    "snjoin": lambda quick, tell, data: snjoin(quick, tell),
+    "snjoin": lambda quick, tell, data: measure_snjoin(quick, tell),
     "fjords": None,
-    "shedding": shedding,
+    "shedding": measure_shedding,
     "deductive": None,
-    "duality": lambda quick, tell, data: duality(quick, tell),
+    "duality": lambda quick, tell, data: measure_duality(quick, tell),
 }
 """None: known, but not there yet."""
 
@@ -29,14 +29,14 @@ def reproduce(
     paper: str, quick: bool, folder: Path, tell: Callable[[str], None], data: Path | None = None
 ) -> list[Figure]:
     """Measure a paper's figures, or those of ``all``, and write them and the report into a folder."""
-    names = _named(paper)
+    names = _select_papers(paper)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OptionError(f"cannot write figures to {str(folder)!r}: {error.strerror}") from None
     done = []
     for name in names:
-        for figure in (PAPERS[name] or _nothing)(quick, tell, data):
+        for figure in (PAPERS[name] or _measure_nothing)(quick, tell, data):
             write_figure(figure, folder)
             done.append(figure)
     asked = f"skerry reproduce {paper}{' --quick' if quick else ''}"
@@ -44,7 +44,7 @@ def reproduce(
     return done
 
 
-def _named(paper: str) -> list[str]:
+def _select_papers(paper: str) -> list[str]:
     if paper == "all":
         return list(PAPERS)
     if paper not in PAPERS:
@@ -55,5 +55,5 @@ def _named(paper: str) -> list[str]:
     return [paper]
 
 
-def _nothing(quick: bool, tell: Callable[[str], None], data: Path | None) -> Iterator[Figure]:
+def _measure_nothing(quick: bool, tell: Callable[[str], None], data: Path | None) -> Iterator[Figure]:
     yield from ()

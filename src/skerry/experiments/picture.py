@@ -1,4 +1,4 @@
-"""A figure as a picture: a panel a measure, a line a technique."""
+"""A figure as a picture: one panel per measure, one line per technique."""
 
 from pathlib import Path
 
@@ -13,23 +13,23 @@ _MARKERS = "os^Dvx*"
 _PANEL_INCHES = (4.2, 3.4)
 
 
-def draw(figure: Figure, place: Path) -> None:
+def draw(figure: Figure, path: Path) -> None:
     """Write a figure as PNG."""
     width, height = _PANEL_INCHES
     canvas = Canvas(figsize=(width * len(figure.panels), height), layout="constrained")
     for axes, panel in zip(canvas.subplots(1, len(figure.panels), squeeze=False)[0], figure.panels, strict=True):
         _draw_panel(axes, figure, panel)
     canvas.suptitle(figure.title)
-    canvas.savefig(place, dpi=120, metadata={"Software": None})
+    canvas.savefig(path, dpi=120, metadata={"Software": None})
 
 
 def _draw_panel(axes: Axes, figure: Figure, panel: Panel) -> None:
     for number, technique in enumerate(figure.techniques()):
-        places, measures = figure.line(technique, panel.measure)
-        (line,) = axes.plot(places, measures, marker=_MARKERS[number % len(_MARKERS)], label=technique)
+        values, measures = figure.line(technique, panel.measure)
+        (line,) = axes.plot(values, measures, marker=_MARKERS[number % len(_MARKERS)], label=technique)
         if panel.low:
             low, high = (figure.line(technique, side)[1] for side in (panel.low, panel.high))
-            axes.fill_between(places, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
+            axes.fill_between(values, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
     if panel.logarithmic and max(figure.table.column(panel.measure).to_pylist()) > 0:
         axes.set_yscale("log", nonpositive="mask")
     else:

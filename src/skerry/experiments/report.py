@@ -1,4 +1,4 @@
-"""What a reproduction leaves behind: a table and a picture a figure, one report for people, one for machines."""
+"""What a reproduction leaves behind: a table and a picture per figure, one report for people, one for machines."""
 
 import json
 import os
@@ -26,18 +26,18 @@ def write_figure(figure: Figure, folder: Path) -> None:
 
 def write_report(figures: Sequence[Figure], folder: Path, asked: str, absent: Sequence[str] = ()) -> None:
     """Write ``report.md`` and ``summary.json``; ``absent`` are papers that were asked for and are not there yet."""
-    circumstances = _circumstances(asked)
-    (folder / "report.md").write_text(_told(figures, circumstances, absent), encoding="utf-8")
-    summary = {**circumstances, "absent": list(absent), "figures": [_summary(figure) for figure in figures]}
+    circumstances = _describe_run(asked)
+    (folder / "report.md").write_text(_format_report(figures, circumstances, absent), encoding="utf-8")
+    summary = {**circumstances, "absent": list(absent), "figures": [_summarise(figure) for figure in figures]}
     (folder / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
 
 
-def _circumstances(asked: str) -> dict[str, str]:
+def _describe_run(asked: str) -> dict[str, str]:
     machine = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
     return {"date": f"{datetime.now(UTC):%Y-%m-%d}", "asked": asked, "machine": machine, "version": __version__}
 
 
-def _summary(figure: Figure) -> dict[str, object]:
+def _summarise(figure: Figure) -> dict[str, object]:
     return {
         "name": figure.name,
         "title": figure.title,
@@ -46,10 +46,10 @@ def _summary(figure: Figure) -> dict[str, object]:
     }
 
 
-def _told(figures: Sequence[Figure], circumstances: dict[str, str], absent: Sequence[str]) -> str:
+def _format_report(figures: Sequence[Figure], circumstances: dict[str, str], absent: Sequence[str]) -> str:
     lines = ["# Reproduction", "", "{date}: `{asked}`, Skerry {version}, {machine}.".format(**circumstances), ""]
     lines += ["| figure | the paper says | paper | ours | |", "|---|---|---|---|---|"]
-    lines += [_row(figure, verdict) for figure in figures for verdict in figure.verdicts]
+    lines += [_format_row(figure, verdict) for figure in figures for verdict in figure.verdicts]
     lines += [f"| {name} | | | | not there yet |" for name in absent]
     for figure in figures:
         lines += ["", f"## {figure.title}", "", f"![{figure.title}]({figure.name}.png)", ""]
@@ -57,6 +57,6 @@ def _told(figures: Sequence[Figure], circumstances: dict[str, str], absent: Sequ
     return "\n".join(lines) + "\n"
 
 
-def _row(figure: Figure, verdict: Verdict) -> str:
+def _format_row(figure: Figure, verdict: Verdict) -> str:
     outcome = f"**{verdict.outcome}**" + (f": {verdict.remark}" if verdict.remark else "")
     return f"| [{figure.name}]({figure.name}.csv) | {verdict.claim} | {verdict.paper} | {verdict.ours} | {outcome} |"

@@ -11,10 +11,10 @@ import pyarrow as pa
 from pyarrow import types as kinds
 from sqlglot import exp
 
-from skerry.index.keys import Moment
+from skerry.index.domains import Moment
 from skerry.model.types import TIMESTAMP
 
-__all__ = ["Evaluator", "Unlike", "constants"]
+__all__ = ["Evaluator", "NotIndexable", "evaluate_constants"]
 
 Evaluator: TypeAlias = Callable[[], duckdb.DuckDBPyConnection]
 """Gives this thread's DuckDB, which decides what boxes cannot."""
@@ -26,35 +26,35 @@ _MOST_DIGITS = 38
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?")
 
 
-class Unlike(Exception):
-    """A constant cannot be compared with a column as a key."""
+class NotIndexable(Exception):
+    """A part of a predicate that no box can express: it is left to DuckDB."""
 
 
-def constants(trees: Sequence[exp.Expr], type_: pa.DataType, evaluator: Evaluator) -> list[object]:
+def evaluate_constants(trees: Sequence[exp.Expr], type_: pa.DataType, evaluator: Evaluator) -> list[object]:
     """What expressions without columns come to beside a column of a type; None for NULL.
 
     DuckDB compares a column with several constants in one type: doubles make doubles of all others.
     """
-    found = [_value(tree, type_, evaluator) for tree in trees]
+    found = [_evaluate(tree, type_, evaluator) for tree in trees]
     doubles = {isinstance(value, float) for value in found if value is not None}
     if len(doubles) > 1 and not kinds.is_float64(type_):
-        raise Unlike
-    return [_beside(value, tree, type_, evaluator) for value, tree in zip(found, trees, strict=True)]
+        raise NotIndexable
+    return [_cast_for_column(value, tree, type_, evaluator) for value, tree in zip(found, trees, strict=True)]
 
 
-def _value(tree: exp.Expr, type_: pa.DataType, evaluator: Evaluator) -> object:
-    found = _literal(tree.unnest())
-    return _computed(tree.unnest(), type_, evaluator) if found is Unlike else found
+def _evaluate(tree: exp.Expr, type_: pa.DataType, evaluator: Evaluator) -> object:
+    found = _read_literal(tree.unnest())
+    return _compute(tree.unnest(), type_, evaluator) if found is NotIndexable else found
 
 
-def _beside(value: object, tree: exp.Expr, type_: pa.DataType, evaluator: Evaluator) -> object:
+def _cast_for_column(value: object, tree: exp.Expr, type_: pa.DataType, evaluator: Evaluator) -> object:
     """A value in the type in which it is compared."""
     if type_ == TIMESTAMP and isinstance(value, str):
-        return _moment(value, tree, evaluator)
+        return _parse_moment(value, tree, evaluator)
     if kinds.is_floating(type_) and type(value) in (int, Decimal):
-        return _as_double(value, tree, type_, evaluator)
+        return _to_double(value, tree, type_, evaluator)
     if _is_long(value):
-        raise Unlike
+        raise NotIndexable
     return value
 
 
@@ -64,21 +64,21 @@ def _is_long(value: object) -> bool:
     return len(digits.as_tuple().digits) > (_DIGITS if isinstance(value, Decimal) else _MOST_DIGITS)
 
 
-def _literal(tree: exp.Expr) -> object:
-    """A constant that needs no computing, or ``Unlike`` itself."""
+def _read_literal(tree: exp.Expr) -> object:
+    """A constant that needs no computing, or ``NotIndexable`` itself."""
     if isinstance(tree, exp.Null):
         return None
     if isinstance(tree, exp.Boolean):
         return bool(tree.this)
     if isinstance(tree, exp.Neg):
-        inner = _literal(tree.this.unnest())
-        return -inner if isinstance(inner, int | float | Decimal) and not isinstance(inner, bool) else Unlike
+        inner = _read_literal(tree.this.unnest())
+        return -inner if isinstance(inner, int | float | Decimal) and not isinstance(inner, bool) else NotIndexable
     if not isinstance(tree, exp.Literal):
-        return Unlike
-    return str(tree.this) if tree.is_string else _number(str(tree.this))
+        return NotIndexable
+    return str(tree.this) if tree.is_string else _parse_number(str(tree.this))
 
 
-def _number(text: str) -> object:
+def _parse_number(text: str) -> object:
     """A number as DuckDB reads it: whole, decimal, or double where it has an exponent."""
     try:
         if "e" in text.lower():
@@ -87,52 +87,52 @@ def _number(text: str) -> object:
             return int(text)
         return Decimal(text)
     except (ValueError, ArithmeticError):
-        return Unlike
+        return NotIndexable
 
 
-def _as_double(value: object, tree: exp.Expr, type_: pa.DataType, evaluator: Evaluator) -> float:
+def _to_double(value: object, tree: exp.Expr, type_: pa.DataType, evaluator: Evaluator) -> float:
     """The nearest double, as DuckDB finds it too; it is asked where a number is long, and for FLOAT."""
     if kinds.is_float64(type_) and not _is_long(value):
         return float(str(value))
     name = "DOUBLE" if kinds.is_float64(type_) else "FLOAT"
-    found = _asked(f"CAST({tree.sql('duckdb')} AS {name})", evaluator).as_py()
+    found = _ask_duckdb(f"CAST({tree.sql('duckdb')} AS {name})", evaluator).as_py()
     if not isinstance(found, float):
-        raise Unlike
+        raise NotIndexable
     return found
 
 
-def _moment(text: str, tree: exp.Expr, evaluator: Evaluator) -> Moment:
+def _parse_moment(text: str, tree: exp.Expr, evaluator: Evaluator) -> Moment:
     if _MOMENT.fullmatch(text):
         try:
             since = datetime.fromisoformat(text).replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
             return Moment((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds)
         except ValueError:
             pass
-    return _as_moment(_asked(f"CAST({tree.sql('duckdb')} AS TIMESTAMP)", evaluator))
+    return _to_moment(_ask_duckdb(f"CAST({tree.sql('duckdb')} AS TIMESTAMP)", evaluator))
 
 
-def _as_moment(scalar: "pa.Scalar[pa.DataType]") -> Moment:
+def _to_moment(scalar: "pa.Scalar[pa.DataType]") -> Moment:
     try:
         return Moment(scalar.cast(TIMESTAMP).value)
     except (pa.ArrowInvalid, TypeError):
-        raise Unlike from None
+        raise NotIndexable from None
 
 
-def _computed(tree: exp.Expr, type_: pa.DataType, evaluator: Evaluator) -> object:
-    """What DuckDB makes of a constant expression, if that is of a kind we can place."""
+def _compute(tree: exp.Expr, type_: pa.DataType, evaluator: Evaluator) -> object:
+    """What DuckDB makes of a constant expression, if keys exist for its type."""
     if tree.find(exp.Column, exp.Query):
-        raise Unlike
+        raise NotIndexable
     if type_ == TIMESTAMP and _is_moment(tree):
         return str(tree.this.this)
-    found = _asked(tree.sql("duckdb"), evaluator)
+    found = _ask_duckdb(tree.sql("duckdb"), evaluator)
     if not found.is_valid:
         return None
     if found.type == TIMESTAMP or kinds.is_date32(found.type):
-        return _as_moment(found)
+        return _to_moment(found)
     narrow = kinds.is_float32(found.type) and not kinds.is_floating(type_)
     known = (kinds.is_integer, kinds.is_decimal, kinds.is_floating, kinds.is_string, kinds.is_boolean)
     if narrow or not any(kind(found.type) for kind in known):
-        raise Unlike
+        raise NotIndexable
     return found.as_py()
 
 
@@ -146,8 +146,8 @@ def _is_moment(tree: exp.Expr) -> bool:
     )
 
 
-def _asked(sql: str, evaluator: Evaluator) -> "pa.Scalar[pa.DataType]":
+def _ask_duckdb(sql: str, evaluator: Evaluator) -> "pa.Scalar[pa.DataType]":
     try:
         return evaluator().sql(f"SELECT {sql}").to_arrow_table().column(0)[0]
     except duckdb.Error:
-        raise Unlike from None
+        raise NotIndexable from None

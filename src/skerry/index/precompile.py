@@ -3,9 +3,9 @@
 import numpy as np
 import pyarrow as pa
 
-from skerry.index.axes import Axis, codes
-from skerry.index.boxes import BoxIndex
-from skerry.kernels.index.pairs import merged
+from skerry.index.box_index import BoxIndex
+from skerry.index.column_codes import Axis, encode_column
+from skerry.kernels.index.match_pairs import merge_pairs
 
 __all__ = ["warm_index"]
 
@@ -24,10 +24,10 @@ def warm_index() -> None:
         index.marks(points)
         index.add(_BOXES, {0: (1, 5)})
         index.remove(_BOXES)
-    BoxIndex.restored(index.saved()).match(points)
+    BoxIndex.restore(index.save()).match(points)
     BoxIndex.of(lows[:, :10], lows[:, :10]).match(points)
-    merged(index.match(points), index.match(points))
+    merge_pairs(index.match(points), index.match(points))
     for type_ in (pa.float64(), pa.float32()):
-        codes(Axis("speed"), pa.array([1.0, None], type_))
+        encode_column(Axis("speed"), pa.array([1.0, None], type_))
     for hashed in (False, True):
-        codes(Axis("name", hashed), pa.array(["a", None, "beyond the eighth letter"]))
+        encode_column(Axis("name", hashed), pa.array(["a", None, "beyond the eighth letter"]))

@@ -1,10 +1,10 @@
-"""A predicate as the region of readings for which it is true: boxes over columns, and what no box can say."""
+"""A predicate as the region of readings for which it is true: boxes over columns, and what no box can express."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from skerry.index.spans import Cut, Values
+from skerry.index.value_sets import Cut, ValueSet
 
 __all__ = ["Box", "Region"]
 
@@ -16,9 +16,9 @@ class Box:
     A set has one span at the most. NULL belongs to it only if there is no span or it starts at the least value.
     """
 
-    sides: Mapping[str, Values] = field(default_factory=dict)
+    sides: Mapping[str, ValueSet] = field(default_factory=dict)
     residual: str = ""
-    """An expression in DuckDB's dialect; empty where the sides say it all."""
+    """An expression in DuckDB's dialect; empty if the sides decide alone."""
 
 
 @dataclass(frozen=True)
@@ -28,39 +28,42 @@ class Region:
     boxes: tuple[Box, ...]
 
     @property
-    def exact(self) -> bool:
+    def is_exact(self) -> bool:
         """Whether boxes alone decide."""
         return not any(box.residual for box in self.boxes)
 
-    def written(self) -> str:
-        """The region as text, for the way to where it is needed."""
-        return json.dumps([_told_box(box) for box in self.boxes])
+    def to_json(self) -> str:
+        """The region as JSON text."""
+        return json.dumps([_box_to_json(box) for box in self.boxes])
 
     @classmethod
-    def read(cls, text: str) -> "Region":
-        """The region that was written.
+    def from_json(cls, text: str) -> "Region":
+        """The region that ``to_json`` wrote.
 
-        >>> region = Region((Box({"plate": Values(((b"a", b"b"),))}, "speed > gap"), Box({"speed": Values(((3, 5),))})))
-        >>> Region.read(region.written()) == region
+        >>> plates, speeds = ValueSet(((b"a", b"b"),)), ValueSet(((3, 5),))
+        >>> region = Region((Box({"plate": plates}, "speed > gap"), Box({"speed": speeds})))
+        >>> Region.from_json(region.to_json()) == region
         True
         """
-        return cls(tuple(Box({name: _side(*side) for name, side in sides}, left) for sides, left in json.loads(text)))
+        return cls(
+            tuple(Box({name: _side_from_json(*side) for name, side in sides}, left) for sides, left in json.loads(text))
+        )
 
 
-def _told_box(box: Box) -> object:
+def _box_to_json(box: Box) -> object:
     sides = ((name, values.null, values.spans) for name, values in box.sides.items())
     return [
-        (name, (null, [[_told(cut) for cut in span] for span in spans])) for name, null, spans in sides
+        (name, (null, [[_cut_to_json(cut) for cut in span] for span in spans])) for name, null, spans in sides
     ], box.residual
 
 
-def _side(null: bool, spans: list[list[int | str]]) -> Values:
-    return Values(tuple((_cut(low), _cut(high)) for low, high in spans), null)
+def _side_from_json(null: bool, spans: list[list[int | str]]) -> ValueSet:
+    return ValueSet(tuple((_cut_from_json(low), _cut_from_json(high)) for low, high in spans), null)
 
 
-def _told(cut: Cut) -> int | str:
+def _cut_to_json(cut: Cut) -> int | str:
     return cut.hex() if isinstance(cut, bytes) else cut
 
 
-def _cut(told: int | str) -> Cut:
-    return bytes.fromhex(told) if isinstance(told, str) else told
+def _cut_from_json(value: int | str) -> Cut:
+    return bytes.fromhex(value) if isinstance(value, str) else value

@@ -20,7 +20,6 @@ from skerry.kernels.joins.combinations import combine
 from skerry.kernels.joins.gather import Arrivals, Occurrences
 from skerry.kernels.joins.lives import Windows, lives
 from skerry.kernels.joins.mjoin import Probing, mjoin
-from skerry.kernels.joins.outer import climb_levels, probe_tables, swept_occurrences, walk_occurrences
 from skerry.kernels.joins.snjoin import OccurrenceTable, Tuples
 from skerry.kernels.joins.tree import Tree, climb
 from skerry.kernels.order import in_order, merged
@@ -113,9 +112,6 @@ def _warm_rivals() -> None:
     chains = swept(insert_all(empty_chains(1), tuples), 50)
     mjoin(Probing.of(1, absences(chains, 1)), tuples, 100)
     climb(Tree.of(1, 1), tuples, 100, 1)
-    for way in (probe_tables, climb_levels, walk_occurrences):
-        chains, _ = way(empty_chains(1), tuples, 100)
-    swept_occurrences(chains, 50)
 
 
 def _warm_lives() -> None:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from skerry.catalog import Catalog, Source
 from skerry.errors import CatalogError
-from skerry.index.index import Matches, QueryIndex
+from skerry.index.query_index import Matches, QueryIndex
 from skerry.model.arrays import Int32s, Int64s
 from skerry.model.atomic_write import write_atomically
 from skerry.model.batch import as_batch, empty, pack, unpack
@@ -50,7 +50,7 @@ class Counted:
 
     def match(self, batch: pa.RecordBatch) -> Matches:
         """Match and count."""
-        matches, cost_ns = self._index.measured(batch)
+        matches, cost_ns = self._index.match_timed(batch)
         counts = np.bincount(matches.queries, minlength=cost_ns.size)
         numbers = np.flatnonzero(cost_ns).astype(np.int32)
         columns = [

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 from skerry.catalog import Source, SubscriptionChange
 from skerry.catalog.counters import SUBSCRIPTION
 from skerry.errors import InputError
-from skerry.index.index import QueryIndex
-from skerry.index.reading import region_of
+from skerry.index.query_index import QueryIndex
+from skerry.index.region_from_predicate import region_of
 from skerry.lang.sql.predicates import Predicates
 from skerry.model.duckdb_session import open_duckdb
 from skerry.subscriptions.counters import COUNTS, Counted
@@ -82,9 +82,9 @@ class Registry:
         columns = [names, *(taken.column(name) for name in schema.names[1:])]
         return self._by_output(stream, pa.RecordBatch.from_arrays(columns, schema=schema)) | {COUNTS: counted.counts}
 
-    def saved(self) -> bytes:
+    def save(self) -> bytes:
         """All there is, as bytes."""
-        parts = {name: index.saved() for name, index in self._indexes.items()}
+        parts = {name: index.save() for name, index in self._indexes.items()}
         contents = {
             "version": self.version,
             "sinks": self._sinks,
@@ -93,7 +93,7 @@ class Registry:
         return b"\n".join([json.dumps(contents).encode(), b"".join(parts.values())])
 
     @classmethod
-    def restored(cls, blob: bytes, streams: Sequence[Source]) -> "Registry":
+    def restore(cls, blob: bytes, streams: Sequence[Source]) -> "Registry":
         """The registry again. A stream that it did not know has no subscriptions."""
         head, _, body = blob.partition(b"\n")
         contents, registry, start = json.loads(head), cls(streams), 0
@@ -101,7 +101,7 @@ class Registry:
         for name, size in contents["parts"].items():
             if name in registry._streams:
                 part = body[start : start + size]
-                registry._indexes[name] = QueryIndex.restored(part, registry._streams[name].schema, open_duckdb)
+                registry._indexes[name] = QueryIndex.restore(part, registry._streams[name].schema, open_duckdb)
             start += size
         return registry
 

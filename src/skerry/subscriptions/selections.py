@@ -10,8 +10,8 @@ import sqlglot
 from skerry.build.cut import CutView
 from skerry.catalog import Source
 from skerry.catalog.counters import VIEW
-from skerry.index.index import QueryIndex
-from skerry.index.reading import region_of
+from skerry.index.query_index import QueryIndex
+from skerry.index.region_from_predicate import region_of
 from skerry.model.duckdb_session import open_duckdb
 from skerry.model.expression import Columns
 from skerry.operators.fan_out import ViewSplitter
@@ -42,7 +42,7 @@ class Selections:
             tree = sqlglot.parse_one(selection.predicate.sql, read="duckdb")
             index.add(view.name, region_of(tree, source.schema, open_duckdb))
             columns[view.name] = projection.columns
-        return cls(source, index.saved(), columns)
+        return cls(source, index.save(), columns)
 
     def __contains__(self, view: str) -> bool:
         """Whether a view is one of them."""
@@ -50,7 +50,7 @@ class Selections:
 
     @cached_property
     def _counted(self) -> Counted:
-        return Counted(QueryIndex.restored(self.index, self.source.schema, open_duckdb), VIEW, self.source)
+        return Counted(QueryIndex.restore(self.index, self.source.schema, open_duckdb), VIEW, self.source)
 
     @cached_property
     def _splitter(self) -> ViewSplitter:

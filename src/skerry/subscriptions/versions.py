@@ -54,14 +54,14 @@ class RegistryFolder:
             registry = Registry(self.streams)
             registry.change([SubscriptionChange(version, subscription) for subscription in subscriptions])
             registry.version = version
-            self._write(f"{version:012}.base", registry.saved())
+            self._write(f"{version:012}.base", registry.save())
 
     def at(self, version: int, known: Registry | None = None) -> Registry:
         """The registry of a version: from one that is known, if it is not newer, or else from the last base."""
         registry = known if known and known.version <= version else None
         if registry is None:
             base = max(found for found in self._bases() if found <= version)
-            registry = Registry.restored((self.path / f"{base:012}.base").read_bytes(), self.streams)
+            registry = Registry.restore((self.path / f"{base:012}.base").read_bytes(), self.streams)
         for change in self._changes(registry.version, version):
             registry.change([change])
         registry.version = version
@@ -83,7 +83,7 @@ class RegistryFolder:
         lines = [json.dumps(asdict(change)) for change in changes]
         self._write(f"{registry.version:012}.changes", "\n".join(lines).encode())
         if whole:
-            self._write(f"{registry.version:012}.base", registry.saved())
+            self._write(f"{registry.version:012}.base", registry.save())
 
     def _bases(self) -> list[int]:
         return [int(path.stem) for path in self.path.glob("*.base")]

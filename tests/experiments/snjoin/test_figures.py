@@ -4,9 +4,9 @@ import pytest
 
 from skerry.experiments.figure import Figure
 from skerry.experiments.report import write_figure, write_report
-from skerry.experiments.snjoin.figures import FULL, QUICK, Extent, figures_of
+from skerry.experiments.snjoin.figures import FULL, QUICK, Extent, measure_extent
 from skerry.experiments.snjoin.harness import Settings
-from skerry.experiments.snjoin.sizes import Course
+from skerry.experiments.snjoin.measure_sizes import Course
 from skerry.model.time import seconds
 from skerry.operators.joins.techniques import TECHNIQUES
 
@@ -15,43 +15,43 @@ TINY = Extent(Course((2, 3), 4, BRIEFLY), (1.0, 2.0), Course((5, 10), 4, BRIEFLY
 
 
 @pytest.fixture(scope="module")
-def drawn() -> list[Figure]:
-    return list(figures_of(TINY, lambda progress: None))
+def measured_figures() -> list[Figure]:
+    return list(measure_extent(TINY, lambda progress: None))
 
 
-def test_all_three_figures_are_measured_and_judged(drawn):
-    judged = [figure for figure in drawn if figure.name != "figure5_overload"]
+def test_all_three_figures_are_measured_and_judged(measured_figures):
+    judged = [figure for figure in measured_figures if figure.name != "figure5_overload"]
     assert [figure.name for figure in judged] == ["figure5", "figure6", "figure7"]
     assert all(figure.verdicts and figure.notes for figure in judged)
 
 
-def test_overload_is_drawn_apart_and_says_where_the_order_holds(drawn):
-    (figure,) = (figure for figure in drawn if figure.name == "figure5_overload")
+def test_overload_is_drawn_apart_and_says_where_the_order_holds(measured_figures):
+    (figure,) = (figure for figure in measured_figures if figure.name == "figure5_overload")
     assert figure.line("mjoin", "drop_percent")[0] == [1.0, 2.0]
     assert figure.notes[0].endswith("of 1.0, 2.0.")
 
 
-def test_complete_join_has_all_techniques_at_all_sizes(drawn):
-    assert drawn[0].techniques() == list(TECHNIQUES)
-    assert drawn[0].table.num_rows == len(TECHNIQUES) * 2
+def test_complete_join_has_all_techniques_at_all_sizes(measured_figures):
+    assert measured_figures[0].techniques() == list(TECHNIQUES)
+    assert measured_figures[0].table.num_rows == len(TECHNIQUES) * 2
 
 
-def test_techniques_give_the_same_answers_while_none_drops_any(drawn):
-    for figure in drawn[2:]:
+def test_techniques_give_the_same_answers_while_none_drops_any(measured_figures):
+    for figure in measured_figures[2:]:
         kept = [row for row in figure.table.to_pylist() if row["sensors"] == 10 and row["drop_percent"] == 0]
         rates = [row["answers_per_s"] for row in kept]
         assert max(rates) - min(rates) < 0.2 * max(rates)
 
 
-def test_every_figure_writes_its_files_and_stands_in_the_report(drawn, tmp_path):
-    for figure in drawn:
+def test_every_figure_writes_its_files_and_stands_in_the_report(measured_figures, tmp_path):
+    for figure in measured_figures:
         write_figure(figure, tmp_path)
-    write_report(drawn, tmp_path, "skerry reproduce snjoin")
+    write_report(measured_figures, tmp_path, "skerry reproduce snjoin")
     report, summary = (tmp_path / "report.md").read_text(), json.loads((tmp_path / "summary.json").read_text())
-    for figure, told in zip(drawn, summary["figures"], strict=True):
+    for figure, summarised in zip(measured_figures, summary["figures"], strict=True):
         assert (tmp_path / f"{figure.name}.png").read_bytes().startswith(b"\x89PNG")
         assert (tmp_path / f"{figure.name}.csv").read_text().count("\n") == figure.table.num_rows + 1
-        assert [verdict["claim"] for verdict in told["verdicts"]] == [of.claim for of in figure.verdicts]
+        assert [verdict["claim"] for verdict in summarised["verdicts"]] == [of.claim for of in figure.verdicts]
         assert all(verdict.claim in report for verdict in figure.verdicts)
 
 

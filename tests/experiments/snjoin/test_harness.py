@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from skerry.experiments.snjoin.harness import Settings, Tally, measured
-from skerry.experiments.snjoin.load import Load
+from skerry.experiments.snjoin.harness import Settings, Tally, measure
+from skerry.experiments.snjoin.workload import Load
 from skerry.model.time import MICROS, seconds
 
 
@@ -33,7 +33,7 @@ def regular(rate_hz: int, span_s: int) -> Load:
 def driven(cost_s: float, slowdown: float = 1.0, **settings):
     technique = FixedCost(cost_s)
     warm = seconds(20)
-    return technique, measured(
+    return technique, measure(
         technique, regular(1_000, 120), Settings(slowdown, warm, slice_size=50, **settings), technique.clock
     )
 
@@ -84,6 +84,6 @@ def test_what_waits_when_the_load_ends_is_neither_taken_nor_dropped():
 
 def test_technique_waits_for_tuples_that_are_far_apart():
     technique = FixedCost(0)
-    result = measured(technique, regular(1, 60), Settings(1, 0), technique.clock)
+    result = measure(technique, regular(1, 60), Settings(1, 0), technique.clock)
     assert len(technique.taken) == 60
     assert result.delay_ms == pytest.approx(0)

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from skerry.errors import LimitError, RunError
-from skerry.operators.joins.spill import FolderSpill, MemorySpill
+from skerry.operators.joins.spill import FolderSpill
+from skerry.testing.memory_spill import MemorySpill
 
 
 @pytest.fixture(params=["folder", "memory"])

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from skerry.errors import LimitError, OptionError
 from skerry.model.batch import join
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
-from skerry.operators.joins.spill import MemorySpill
 from skerry.operators.joins.spilling import SpillingJoin
 from skerry.operators.joins.techniques import TECHNIQUES
 from skerry.operators.operator import Operator
 from skerry.testing import laws
+from skerry.testing.memory_spill import MemorySpill
 from tests import oracles
 from tests.operators.joins.test_join import SCHEMA, batch_of, readings, rows_of, side, tuples_of
 

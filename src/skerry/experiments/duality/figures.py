@@ -3,14 +3,19 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from skerry.experiments.duality.clusters import best_clusters, by_batch, by_cluster
-from skerry.experiments.duality.joins import by_window
-from skerry.experiments.duality.selections import Ends, by_predicates, by_queries, by_skew
+from skerry.experiments.duality.figure18_window_joins import measure_by_window
+from skerry.experiments.duality.figures15_to_17_selections import (
+    Ends,
+    measure_by_predicates,
+    measure_by_queries,
+    measure_by_skew,
+)
+from skerry.experiments.duality.table3_cluster_size import find_best_clusters, measure_by_batch, measure_by_cluster
 from skerry.experiments.duality.techniques import Effort
 from skerry.experiments.duality.timing import Tell
 from skerry.experiments.figure import Figure
 
-__all__ = ["FULL", "QUICK", "Extent", "figures", "figures_of"]
+__all__ = ["FULL", "QUICK", "Extent", "measure_extent", "measure_figures"]
 
 _AHEAD: Mapping[int, Mapping[str, Ends]] = {
     4: {"SJ-Batch": (15.0, 28.5), "SJ-Immediate": (1.7, 3.2)},
@@ -52,22 +57,22 @@ QUICK = Extent(
 )
 
 
-def figures(quick: bool, tell: Tell) -> Iterator[Figure]:
+def measure_figures(quick: bool, tell: Tell) -> Iterator[Figure]:
     """Measure one figure after the other."""
-    return figures_of(QUICK if quick else FULL, tell)
+    return measure_extent(QUICK if quick else FULL, tell)
 
 
-def figures_of(extent: Extent, tell: Tell) -> Iterator[Figure]:
+def measure_extent(extent: Extent, tell: Tell) -> Iterator[Figure]:
     """Measure Table 3, the times around its best clusters, and Figures 15 to 18."""
-    effort, table = extent.effort, by_batch(extent.batches, extent.clusters, extent.effort, tell)
+    effort, table = extent.effort, measure_by_batch(extent.batches, extent.clusters, extent.effort, tell)
     yield table
-    yield by_cluster(extent.batches[-1], extent.clusters, effort, tell)
-    best = best_clusters(table)
+    yield measure_by_cluster(extent.batches[-1], extent.clusters, effort, tell)
+    best = find_best_clusters(table)
     for attributes, ahead in _AHEAD.items():
-        yield by_queries(extent.query_counts, attributes, best[attributes], ahead, effort, tell)
-    yield by_predicates(extent.bounded, extent.predicate_queries, best[8], effort, tell)
-    yield by_skew(extent.skews, extent.skew_queries, extent.skew_clusters, effort, tell)
+        yield measure_by_queries(extent.query_counts, attributes, best[attributes], ahead, effort, tell)
+    yield measure_by_predicates(extent.bounded, extent.predicate_queries, best[8], effort, tell)
+    yield measure_by_skew(extent.skews, extent.skew_queries, extent.skew_clusters, effort, tell)
     before = None
     for window in extent.windows:
-        before = by_window(extent.join_query_counts, window, effort.repeats, before, tell)
+        before = measure_by_window(extent.join_query_counts, window, effort.repeats, before, tell)
         yield before

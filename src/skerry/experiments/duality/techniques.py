@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from functools import partial
 
 from skerry.experiments.duality.claims import MEASURE
-from skerry.experiments.duality.timing import agreed, timed
-from skerry.experiments.duality.workload import Queries, points, queries
+from skerry.experiments.duality.timing import check_agreement, measure_time
+from skerry.experiments.duality.workload import Queries, make_points, make_queries
 from skerry.experiments.figure import Panel
-from skerry.index.boxes import BoxIndex
-from skerry.kernels.index.ibs import IntervalTrees
-from skerry.kernels.index.mlgf import GridFile
-from skerry.kernels.index.spatial_join import join_batch, join_immediately
+from skerry.index.box_index import BoxIndex
 from skerry.model.arrays import Int64s
+from skerry.rivals.query_index.grid_file import GridFile
+from skerry.rivals.query_index.ibs_trees import IntervalTrees
+from skerry.rivals.query_index.spatial_join import join_batch, join_immediately
 
-__all__ = ["TIME", "Effort", "Techniques", "Timed", "rehearse", "times", "timing"]
+__all__ = ["TIME", "Effort", "Techniques", "Timed", "measure_technique", "measure_techniques", "rehearse"]
 
 Boxes = tuple[Int64s, Int64s]
 Match = Callable[[Int64s], int]
@@ -30,17 +30,17 @@ class Effort:
     batch: int = 10_000
     """Elements that are processed together."""
     few: int = 1_000
-    """So many tell the pace of what takes one element after the other."""
+    """How many elements are measured for techniques that take one after the other."""
     repeats: int = 3
 
 
 @dataclass(frozen=True)
 class Timed:
-    """A technique at one place of a figure."""
+    """A technique at one point of a figure."""
 
     technique: str
     microseconds: float
-    """An element."""
+    """Per element."""
     pairs: int
     """Of an element and a query that is true for it."""
     elements: int
@@ -65,34 +65,34 @@ class Techniques:
             "SJ-Immediate": lambda points: join_immediately(file, points)[0].size,
             "IBS": lambda points: trees.match(points)[0].size,
         }
-        return cls(alone, partial(_batched, file), lambda points: index.match(points).rows.size)
+        return cls(alone, partial(_make_batched, file), lambda points: index.match(points).rows.size)
 
 
-def _batched(file: GridFile, cluster: int) -> Match:
+def _make_batched(file: GridFile, cluster: int) -> Match:
     return lambda points: join_batch(file, points, cluster)[0].size
 
 
-def times(techniques: Techniques, points: Int64s, clusters: Sequence[int], effort: Effort) -> list[Timed]:
+def measure_techniques(techniques: Techniques, points: Int64s, clusters: Sequence[int], effort: Effort) -> list[Timed]:
     """The time of each technique. SJ-Batch has the cluster, of these, that is best."""
     few = points[:, : effort.few]
     batched = min(
-        (timing("SJ-Batch", techniques.batched(each), points, effort, each) for each in clusters),
+        (measure_technique("SJ-Batch", techniques.batched(each), points, effort, each) for each in clusters),
         key=lambda found: found.microseconds,
     )
-    alone = [timing(name, match, few, effort) for name, match in techniques.alone.items()]
-    shipped = timing("shipped", techniques.shipped, points, effort)
-    agreed({found.technique: found.pairs for found in (batched, shipped)})
-    agreed({found.technique: found.pairs for found in alone} | {"shipped": techniques.shipped(few)})
+    alone = [measure_technique(name, match, few, effort) for name, match in techniques.alone.items()]
+    shipped = measure_technique("shipped", techniques.shipped, points, effort)
+    check_agreement({found.technique: found.pairs for found in (batched, shipped)})
+    check_agreement({found.technique: found.pairs for found in alone} | {"shipped": techniques.shipped(few)})
     return [batched, *alone, shipped]
 
 
-def timing(technique: str, match: Match, points: Int64s, effort: Effort, cluster: int = 1) -> Timed:
+def measure_technique(technique: str, match: Match, points: Int64s, effort: Effort, cluster: int = 1) -> Timed:
     """The time of one."""
-    cost, pairs = timed(lambda: match(points), points.shape[1], effort.repeats)
+    cost, pairs = measure_time(lambda: match(points), points.shape[1], effort.repeats)
     return Timed(technique, cost, pairs, points.shape[1], cluster)
 
 
 def rehearse(attributes: int) -> None:
     """Let all techniques run once, so that no kernel is compiled while it is measured."""
-    techniques = Techniques.over(queries(Queries(2_000, attributes, attributes)))
-    times(techniques, points(100, attributes), (7,), Effort(repeats=1))
+    techniques = Techniques.over(make_queries(Queries(2_000, attributes, attributes)))
+    measure_techniques(techniques, make_points(100, attributes), (7,), Effort(repeats=1))

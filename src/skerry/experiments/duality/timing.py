@@ -1,19 +1,19 @@
-"""What a data element costs: processor time, of several runs the best."""
+"""Processor time per data element: the best of several runs."""
 
 from collections.abc import Callable
 from time import thread_time
 
 from skerry.errors import RunError
 
-__all__ = ["Tell", "agreed", "timed"]
+__all__ = ["Tell", "check_agreement", "measure_time"]
 
 Tell = Callable[[str], None]
 
 
-def timed(run: Callable[[], int], elements: int, repeats: int) -> tuple[float, int]:
-    """Microseconds an element, and what a run counts.
+def measure_time(run: Callable[[], int], elements: int, repeats: int) -> tuple[float, int]:
+    """Microseconds per element, and what a run counts.
 
-    >>> cost, count = timed(lambda: 7, elements=10, repeats=2)
+    >>> cost, count = measure_time(lambda: 7, elements=10, repeats=2)
     >>> cost >= 0, count
     (True, 7)
     """
@@ -25,10 +25,10 @@ def timed(run: Callable[[], int], elements: int, repeats: int) -> tuple[float, i
     return round(1e6 * best / elements, 4), count
 
 
-def agreed(counts: dict[str, int]) -> int:
+def check_agreement(counts: dict[str, int]) -> int:
     """What all techniques have counted, if they have counted the same.
 
-    >>> agreed({"one": 5, "other": 5})
+    >>> check_agreement({"one": 5, "other": 5})
     5
     """
     if len(set(counts.values())) > 1:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from skerry.kernels.index.grid import GREATEST, LEAST
-from skerry.kernels.index.join_queries import COMPARISONS, JoinQueries
 from skerry.model.arrays import Float64s, Int64s
+from skerry.rivals.window_joins.join_queries import COMPARISONS, JoinQueries
 
-__all__ = ["Queries", "join_queries", "points", "quarters", "queries"]
+__all__ = ["Queries", "make_join_queries", "make_points", "make_queries", "quarter_codes"]
 
 
 _CROWDED = (0.161, 0.261)
@@ -34,7 +34,7 @@ class Queries:
     """On how many attributes a query has a condition."""
 
 
-def points(count: int, attributes: int, skew: float = 0.0, seed: int = 1) -> Int64s:
+def make_points(count: int, attributes: int, skew: float = 0.0, seed: int = 1) -> Int64s:
     """The codes of data elements, axis by element; ``skew`` is the share of them in the crowded tenth."""
     random = np.random.default_rng(seed)
     values, crowded = random.random((attributes, count)), random.random(count) < skew
@@ -42,10 +42,10 @@ def points(count: int, attributes: int, skew: float = 0.0, seed: int = 1) -> Int
     return _codes(np.where(crowded, low + (high - low) * values, values))
 
 
-def queries(like: Queries, seed: int = 2) -> tuple[Int64s, Int64s]:
+def make_queries(like: Queries, seed: int = 2) -> tuple[Int64s, Int64s]:
     """The lows and highs of queries, axis by query.
 
-    >>> lows, highs = queries(Queries(count=3, attributes=4, bounded=2))
+    >>> lows, highs = make_queries(Queries(count=3, attributes=4, bounded=2))
     >>> ((lows > LEAST) | (highs < GREATEST)).sum(axis=0).tolist()
     [2, 2, 2]
     """
@@ -59,14 +59,14 @@ def queries(like: Queries, seed: int = 2) -> tuple[Int64s, Int64s]:
     return lows, np.where(free | (kind == 1), GREATEST, np.where(kind == 0, one, ends[1]))
 
 
-def join_queries(count: int, attributes: int, window: int, seed: int = 3) -> JoinQueries:
+def make_join_queries(count: int, attributes: int, window: int, seed: int = 3) -> JoinQueries:
     """Window-join queries over two streams of so many attributes each; all windows are the same."""
-    lows, highs = queries(Queries(count, 2 * attributes, 2 * attributes), seed)
+    lows, highs = make_queries(Queries(count, 2 * attributes, 2 * attributes), seed)
     kinds = np.random.default_rng(seed).integers(0, len(COMPARISONS), count)
     return JoinQueries(lows, highs, np.full((2, count), window), np.array(list(COMPARISONS.values()))[kinds].T.copy())
 
 
-def quarters() -> Int64s:
+def quarter_codes() -> Int64s:
     """Where the paper cuts a join condition: into four parts."""
     return _codes(np.array([0.25, 0.5, 0.75]))
 

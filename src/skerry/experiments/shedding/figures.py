@@ -5,15 +5,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skerry.experiments.figure import Figure
-from skerry.experiments.shedding.normal import by_variance
-from skerry.experiments.shedding.real import by_real_memory
-from skerry.experiments.shedding.runs import Tell
-from skerry.experiments.shedding.speed import speed_by_memory, speed_by_streams
-from skerry.experiments.shedding.unique import by_drift, by_memory, by_orders, by_rate, by_skew, by_streams
-from skerry.experiments.shedding.weblog import LOG
+from skerry.experiments.shedding.figure9_speed import measure_speed_by_memory, measure_speed_by_streams
+from skerry.experiments.shedding.figure10_repeating_values import measure_by_variance
+from skerry.experiments.shedding.figure11_web_log import measure_web_log
+from skerry.experiments.shedding.figures5_to_8_unique_values import (
+    measure_by_drift,
+    measure_by_memory,
+    measure_by_orders,
+    measure_by_rate,
+    measure_by_skew,
+    measure_by_streams,
+)
+from skerry.experiments.shedding.measure_policies import Tell
+from skerry.experiments.shedding.web_log import LOG
 from skerry.experiments.shedding.workload import Workload
 
-__all__ = ["FULL", "QUICK", "Extent", "figures", "figures_of"]
+__all__ = ["FULL", "QUICK", "Extent", "measure_extent", "measure_figures"]
 
 _LEFT_OUT = f"Figure 11 is left out: there is no {LOG} in the folder of data (--data, or SKERRY_DATA)."
 
@@ -50,26 +57,26 @@ QUICK = Extent(
 )
 
 
-def figures(quick: bool, tell: Tell, data: Path | None) -> Iterator[Figure]:
+def measure_figures(quick: bool, tell: Tell, data: Path | None) -> Iterator[Figure]:
     """Measure one figure after the other."""
-    return figures_of(QUICK if quick else FULL, tell, data)
+    return measure_extent(QUICK if quick else FULL, tell, data)
 
 
-def figures_of(extent: Extent, tell: Tell, data: Path | None) -> Iterator[Figure]:
+def measure_extent(extent: Extent, tell: Tell, data: Path | None) -> Iterator[Figure]:
     """Measure figures 5 to 11 and, of our own, what drift and the number of orders do; 11 only if its data is there."""
     workload, timed = Workload(tuple_count=extent.tuple_count), Workload(tuple_count=extent.timed_count)
-    yield by_memory(extent.memories, extent.seeds, workload, tell)
-    yield by_skew(extent.alphas, extent.seeds, workload, tell)
-    yield by_rate(extent.rates, extent.seeds, workload, tell)
-    yield by_streams(extent.stream_counts, extent.seeds, workload, tell)
-    yield by_drift(extent.alphas, extent.seeds, workload, tell)
-    yield by_orders(extent.order_counts, extent.seeds, workload, tell)
-    yield speed_by_memory(extent.memories, timed, tell)
-    yield speed_by_streams(extent.stream_counts, timed, tell)
-    repeating = by_variance(extent.variances, extent.seeds, extent.repeating_count, tell)
+    yield measure_by_memory(extent.memories, extent.seeds, workload, tell)
+    yield measure_by_skew(extent.alphas, extent.seeds, workload, tell)
+    yield measure_by_rate(extent.rates, extent.seeds, workload, tell)
+    yield measure_by_streams(extent.stream_counts, extent.seeds, workload, tell)
+    yield measure_by_drift(extent.alphas, extent.seeds, workload, tell)
+    yield measure_by_orders(extent.order_counts, extent.seeds, workload, tell)
+    yield measure_speed_by_memory(extent.memories, timed, tell)
+    yield measure_speed_by_streams(extent.stream_counts, timed, tell)
+    repeating = measure_by_variance(extent.variances, extent.seeds, extent.repeating_count, tell)
     if data and (data / LOG).exists():
         yield repeating
-        yield from by_real_memory(data / LOG, extent.real_memories, extent.seeds, tell)
+        yield from measure_web_log(data / LOG, extent.real_memories, extent.seeds, tell)
     else:
         tell(_LEFT_OUT)
         yield repeating.with_verdicts(repeating.verdicts, [_LEFT_OUT])

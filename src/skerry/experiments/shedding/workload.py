@@ -22,7 +22,7 @@ from skerry.kernels.joins.snjoin import Tuples
 from skerry.model.arrays import Float64s, Int64s
 from skerry.model.time import MICROS
 
-__all__ = ["WINDOW_US", "Workload", "chosen", "generated"]
+__all__ = ["WINDOW_US", "Workload", "generate", "select"]
 
 
 WINDOW_US = 100 * MICROS["SECOND"]
@@ -40,9 +40,9 @@ class Workload:
 
     stream_count: int = 5
     tuple_count: int = 10_000
-    """A stream."""
+    """Per stream."""
     rate_hz: float = 10.0
-    """A stream."""
+    """Per stream."""
     alpha: float = 0.0
     """The skew of Zipf's law over orders; 0 is none."""
     variance: float = 0.0
@@ -53,55 +53,58 @@ class Workload:
     """Whether values that begin in the second half have a list of their own."""
 
 
-def generated(workload: Workload, seed: int) -> Tuples:
+def generate(workload: Workload, seed: int) -> Tuples:
     """The tuples of all streams in order of time."""
     random = np.random.default_rng(seed)
-    make = _repeating if workload.variance else _passing
-    streams, keys, places = make(workload, random)
-    order = np.argsort(places, kind="stable")
-    starts = (places[order] * (MICROS["SECOND"] / workload.rate_hz)).astype(np.int64)
+    make = _draw_repeating if workload.variance else _draw_passing
+    streams, keys, positions = make(workload, random)
+    order = np.argsort(positions, kind="stable")
+    starts = (positions[order] * (MICROS["SECOND"] / workload.rate_hz)).astype(np.int64)
     return Tuples(streams[order].astype(np.int32), keys[order], starts, starts + WINDOW_US, np.arange(starts.size))
 
 
-def chosen(tuples: Tuples, places: slice | npt.NDArray[np.intp]) -> Tuples:
+def select(tuples: Tuples, which: slice | npt.NDArray[np.intp]) -> Tuples:
     """Some of the tuples."""
-    streams, keys, rows = tuples.streams[places], tuples.keys[places], tuples.rows[places]
-    return Tuples(streams, keys, tuples.starts[places], tuples.ends[places], rows)
+    streams, keys, rows = tuples.streams[which], tuples.keys[which], tuples.rows[which]
+    return Tuples(streams, keys, tuples.starts[which], tuples.ends[which], rows)
 
 
-def _repeating(workload: Workload, random: np.random.Generator) -> tuple[Int64s, Int64s, Float64s]:
-    """Streams, values and places of tuples whose values repeat; a place is how many tuples of a stream were before."""
+def _draw_repeating(workload: Workload, random: np.random.Generator) -> tuple[Int64s, Int64s, Float64s]:
+    """Streams, values and positions of tuples whose values repeat.
+
+    A position is how many tuples of the stream came before.
+    """
     count = workload.stream_count * workload.tuple_count
     streams = np.repeat(np.arange(workload.stream_count), workload.tuple_count)
     keys = np.rint(random.normal(_MEAN, workload.variance**0.5, count)).astype(np.int64)
     return streams, keys, random.random(count) * workload.tuple_count
 
 
-def _passing(workload: Workload, random: np.random.Generator) -> tuple[Int64s, Int64s, Float64s]:
+def _draw_passing(workload: Workload, random: np.random.Generator) -> tuple[Int64s, Int64s, Float64s]:
     """The same for values that go through the streams once, each in its order."""
     begins = random.random(workload.stream_count * workload.tuple_count) * workload.tuple_count
-    lists = [_orders(workload, random) for _ in range(1 + workload.drifts)]
-    drawn = [_drawn(orders, workload, begins.size, random) for orders in lists]
+    lists = [_choose_orders(workload, random) for _ in range(1 + workload.drifts)]
+    drawn = [_draw_orders(orders, workload, begins.size, random) for orders in lists]
     late = workload.drifts & (begins >= workload.tuple_count / 2)
-    orders = _filled(np.where(late[:, np.newaxis], drawn[-1], drawn[0]), workload.tuple_count)
+    orders = _fill_up(np.where(late[:, np.newaxis], drawn[-1], drawn[0]), workload.tuple_count)
     spans = random.random((orders.shape[0], 1)) * _LONGEST
-    places = begins[: orders.shape[0], np.newaxis] + spans * _moments(orders, random)
+    positions = begins[: orders.shape[0], np.newaxis] + spans * _draw_moments(orders, random)
     there = orders != _ABSENT
     keys = np.broadcast_to(np.arange(orders.shape[0])[:, np.newaxis], orders.shape)
-    return orders[there], keys[there], places[there]
+    return orders[there], keys[there], positions[there]
 
 
-def _orders(workload: Workload, random: np.random.Generator) -> tuple[Int64s, Int64s]:
+def _choose_orders(workload: Workload, random: np.random.Generator) -> tuple[Int64s, Int64s]:
     """The orders through all streams that are in the list, and the others, each ranked: a row an order."""
     whole = max(1, round(workload.order_count * _WHOLE))
-    everywhere, elsewhere = (random.permutation(_possible(workload.stream_count, each)) for each in (True, False))
+    everywhere, elsewhere = (random.permutation(_list_orders(workload.stream_count, each)) for each in (True, False))
     return everywhere[:whole], elsewhere[: max(1, workload.order_count - whole)]
 
 
-def _possible(stream_count: int, whole: bool) -> Int64s:
+def _list_orders(stream_count: int, whole: bool) -> Int64s:
     """All orders through all streams, or all through fewer.
 
-    >>> _possible(2, whole=True).tolist(), _possible(2, whole=False).tolist()
+    >>> _list_orders(2, whole=True).tolist(), _list_orders(2, whole=False).tolist()
     ([[0, 1], [1, 0]], [[0, -1], [1, -1]])
     """
     lengths = [stream_count] if whole else range(1, stream_count)
@@ -109,22 +112,22 @@ def _possible(stream_count: int, whole: bool) -> Int64s:
     return np.array([order + (_ABSENT,) * (stream_count - len(order)) for order in orders], np.int64)
 
 
-def _drawn(orders: tuple[Int64s, Int64s], workload: Workload, count: int, random: np.random.Generator) -> Int64s:
+def _draw_orders(orders: tuple[Int64s, Int64s], workload: Workload, count: int, random: np.random.Generator) -> Int64s:
     """The orders of so many values; the first are those through all streams."""
-    everywhere, elsewhere = (each[_ranks(len(each), workload.alpha, count, random)] for each in orders)
+    everywhere, elsewhere = (each[_draw_ranks(len(each), workload.alpha, count, random)] for each in orders)
     return np.where(np.arange(count)[:, np.newaxis] < _WHOLE * workload.tuple_count, everywhere, elsewhere)
 
 
-def _ranks(rank_count: int, alpha: float, count: int, random: np.random.Generator) -> Int64s:
+def _draw_ranks(rank_count: int, alpha: float, count: int, random: np.random.Generator) -> Int64s:
     shares = np.arange(1.0, rank_count + 1) ** -alpha
     limits = np.cumsum(shares) / shares.sum()
     return np.minimum(np.searchsorted(limits, random.random(count), side="right"), rank_count - 1)
 
 
-def _filled(orders: Int64s, tuple_count: int) -> Int64s:
+def _fill_up(orders: Int64s, tuple_count: int) -> Int64s:
     """The first orders, until a stream has all its tuples, and orders through one stream for what others lack.
 
-    >>> _filled(np.array([[0, 1], [1, -1], [1, 0]]), 2).tolist()
+    >>> _fill_up(np.array([[0, 1], [1, -1], [1, 0]]), 2).tolist()
     [[0, 1], [1, -1], [0, -1]]
     """
     stream_count = orders.shape[1]
@@ -136,7 +139,7 @@ def _filled(orders: Int64s, tuple_count: int) -> Int64s:
     return np.concatenate([orders[:kept], alone])
 
 
-def _moments(orders: Int64s, random: np.random.Generator) -> Float64s:
+def _draw_moments(orders: Int64s, random: np.random.Generator) -> Float64s:
     """When a value appears in each stream of its order, from 0 to 1, rising."""
     moments = np.where(orders == _ABSENT, 2.0, random.random(orders.shape))
     return np.sort(moments, axis=1)

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from skerry.experiments.figure import Figure
-from skerry.experiments.snjoin.complete import complete, overloading
-from skerry.experiments.snjoin.dynamic import dynamic
+from skerry.experiments.snjoin.figure5_complete_join import choose_slowdown, measure_complete_join
+from skerry.experiments.snjoin.figure5_overload import measure_overload
+from skerry.experiments.snjoin.figure6_variable_arity import measure_variable_arity
+from skerry.experiments.snjoin.figure7_sensors_come_and_go import measure_dynamic
 from skerry.experiments.snjoin.harness import Settings
-from skerry.experiments.snjoin.load import WINDOW_US
-from skerry.experiments.snjoin.overload import overload
-from skerry.experiments.snjoin.sizes import Course, Tell
-from skerry.experiments.snjoin.variable_arity import variable_arity
+from skerry.experiments.snjoin.measure_sizes import Course, Tell
+from skerry.experiments.snjoin.workload import WINDOW_US
 
-__all__ = ["FULL", "QUICK", "Extent", "figures", "figures_of"]
+__all__ = ["FULL", "QUICK", "Extent", "measure_extent", "measure_figures"]
 
 
 @dataclass(frozen=True)
@@ -46,16 +46,16 @@ QUICK = Extent(
 )
 
 
-def figures(quick: bool, tell: Tell) -> Iterator[Figure]:
+def measure_figures(quick: bool, tell: Tell) -> Iterator[Figure]:
     """Measure one figure after the other."""
-    return figures_of(QUICK if quick else FULL, tell)
+    return measure_extent(QUICK if quick else FULL, tell)
 
 
-def figures_of(extent: Extent, tell: Tell) -> Iterator[Figure]:
+def measure_extent(extent: Extent, tell: Tell) -> Iterator[Figure]:
     """Measure figures 5, 6 and 7, and how the first depends on the slowdown."""
-    slow = overloading(extent.complete, tell)
-    yield complete(slow, tell)
-    yield overload(slow, extent.overloads, tell)
-    static = variable_arity(extent.variable_arity, tell)
+    slow = choose_slowdown(extent.complete, tell)
+    yield measure_complete_join(slow, tell)
+    yield measure_overload(slow, extent.overloads, tell)
+    static = measure_variable_arity(extent.variable_arity, tell)
     yield static
-    yield dynamic(extent.dynamic, static, tell)
+    yield measure_dynamic(extent.dynamic, static, tell)

@@ -18,11 +18,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from skerry.experiments.snjoin.load import Load
+from skerry.experiments.snjoin.workload import Load
 from skerry.model.arrays import Int64s
 from skerry.model.time import MICROS
 
-__all__ = ["Joining", "Measured", "Settings", "Tally", "measured"]
+__all__ = ["Joining", "Measured", "Settings", "Tally", "measure"]
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class Joining(Protocol):
 
 @dataclass(frozen=True)
 class Settings:
-    """How a technique is driven. After a slice that leaves little it waits, ``tick_us`` from its start, for more."""
+    """How a technique is driven. After a slice that leaves few tuples, it waits until ``wait_us`` from its start."""
 
     slowdown: float
     warm_up_us: int
     """Until then nothing is counted: the window fills."""
     buffer_size: int = 2_000
     slice_size: int = 500
-    tick_us: int = MICROS["SECOND"] // 4
+    wait_us: int = MICROS["SECOND"] // 4
     seed: int = 1
 
 
@@ -61,7 +61,7 @@ class Measured:
     """What came out, after the warm-up. Times and rates are simulated, but ``processing_us`` is as measured."""
 
     processing_us: float
-    """Processor time a tuple."""
+    """Processor time per tuple."""
     delay_ms: float
     """From a tuple's arrival to the end of its slice, on average."""
     drop_percent: float
@@ -69,7 +69,7 @@ class Measured:
     content_per_s: float
 
 
-def measured(
+def measure(
     joining: Joining, load: Load, settings: Settings, clock: Callable[[], float] = time.thread_time
 ) -> Measured:
     """Drive a technique through a load, until the load ends. ``clock`` tells processor time in seconds."""
@@ -77,8 +77,8 @@ def measured(
     while (chosen := course.next_slice()).size:
         before = clock()
         taken = joining.take(load, chosen)
-        course.go_on(chosen, clock() - before, partial(joining.tally, taken))
-    return course.totals.measured(load.end_us - settings.warm_up_us)
+        course.advance(chosen, clock() - before, partial(joining.tally, taken))
+    return course.totals.summarise(load.end_us - settings.warm_up_us)
 
 
 @dataclass
@@ -93,7 +93,7 @@ class _Totals:
     answers: int = 0
     content: int = 0
 
-    def measured(self, span_us: int) -> Measured:
+    def summarise(self, span_us: int) -> Measured:
         processed, span_s = max(1, self.processed), span_us / MICROS["SECOND"]
         return Measured(
             processing_us=self.processing_s * MICROS["SECOND"] / processed,
@@ -117,23 +117,23 @@ class _Course:
     def __post_init__(self) -> None:
         """Nothing waits yet."""
         self._waiting: Int64s = np.empty(0, np.int64)
-        self._next_tick_us: float = 0.0
+        self._resume_us: float = 0.0
         self._random = np.random.default_rng(self.settings.seed)
 
     def next_slice(self) -> Int64s:
         """The tuples that are next, in order; none if the load has ended."""
         self._admit()
         while not self._waiting.size and self.arrived < self.load.count:
-            self._next_tick_us = max(self._next_tick_us, float(self.load.times[self.arrived]))
+            self._resume_us = max(self._resume_us, float(self.load.times[self.arrived]))
             self._admit()
         if self.now_us >= self.load.end_us:
             return self._waiting[:0]
         chosen, self._waiting = np.split(self._waiting, [self.settings.slice_size])
         if self._waiting.size < self.settings.slice_size:
-            self._next_tick_us = self.now_us + self.settings.tick_us
+            self._resume_us = self.now_us + self.settings.wait_us
         return chosen
 
-    def go_on(self, chosen: Int64s, processing_s: float, tally: Callable[[], Tally]) -> None:
+    def advance(self, chosen: Int64s, processing_s: float, tally: Callable[[], Tally]) -> None:
         """Let the time pass that a slice took, and count it."""
         self.now_us += processing_s * self.settings.slowdown * MICROS["SECOND"]
         if not self.settings.warm_up_us <= self.now_us <= self.load.end_us:
@@ -146,8 +146,8 @@ class _Course:
         self.totals.content += given.content
 
     def _admit(self) -> None:
-        """Let what has arrived by the next tick into the buffer; drop at random what is too much."""
-        self.now_us = max(self.now_us, self._next_tick_us)
+        """Let what has arrived by ``_resume_us`` into the buffer; drop at random what is too much."""
+        self.now_us = max(self.now_us, self._resume_us)
         until = int(np.searchsorted(self.load.times, self.now_us, side="right"))
         waiting = np.append(self._waiting, np.arange(self.arrived, until))
         excess = max(0, waiting.size - self.settings.buffer_size)

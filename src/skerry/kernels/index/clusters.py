@@ -1,6 +1,6 @@
 """Boxes sorted into clusters of neighbours, by halving: each time at the end, of any axis, that parts them best.
 
-What a part costs later is the share of cells that its boxes meet, so the best cut is the one whose two halves,
+What a part costs later is the fraction of cells that its boxes meet, so the best cut is the one whose two halves,
 weighed by their boxes, reach least far. It is looked for in a sample, and made at the median.
 
 Boxes that are bounded on the same axes come together first, where there are many of them: among others, each
@@ -13,7 +13,7 @@ from skerry.kernels._jit import kernel
 from skerry.kernels.index.grid import GREATEST, LEAST, Grid, cells_of
 from skerry.model.arrays import Float64s, Int64s
 
-__all__ = ["best_cut", "chances", "clusters", "part"]
+__all__ = ["choose_cut", "cluster_boxes", "measure_coverage", "partition"]
 
 
 _SAMPLE = 128
@@ -22,12 +22,12 @@ _MANY = 8
 """A group of its own has as many boxes as so many clusters."""
 
 
-def clusters(grid: Grid, lows: Int64s, highs: Int64s, most: int) -> tuple[Int64s, Int64s]:
+def cluster_boxes(grid: Grid, lows: Int64s, highs: Int64s, most: int) -> tuple[Int64s, Int64s]:
     """The order of boxes by cluster, and where each cluster begins; the end of the last behind them.
 
     >>> lows = np.array([[0, 90, 1, 91]])
     >>> grid = Grid(np.array([[-(2**63), 50]]), np.array([2]))
-    >>> order, firsts = clusters(grid, lows, lows + 5, 2)
+    >>> order, firsts = cluster_boxes(grid, lows, lows + 5, 2)
     >>> [sorted(order[first : first + 2].tolist()) for first in firsts[:-1]]
     [[0, 2], [1, 3]]
     """
@@ -54,19 +54,19 @@ def _by_bounds(lows: Int64s, highs: Int64s, many: int) -> tuple[Int64s, Int64s]:
     return order, np.concatenate([[0], edges, [order.size]])
 
 
-def chances(grid: Grid, lows: Int64s, highs: Int64s, order: Int64s, firsts: Int64s) -> Float64s:
-    """The share of cells that each cluster reaches over, on all axes together.
+def measure_coverage(grid: Grid, lows: Int64s, highs: Int64s, order: Int64s, firsts: Int64s) -> Float64s:
+    """The fraction of cells that each cluster reaches over, on all axes together.
 
     >>> grid = Grid(np.array([[-(2**63), 50]]), np.array([2]))
-    >>> chances(grid, np.array([[0, 1]]), np.array([[5, 60]]), np.arange(2), np.array([0, 1, 2])).tolist()
+    >>> measure_coverage(grid, np.array([[0, 1]]), np.array([[5, 60]]), np.arange(2), np.array([0, 1, 2])).tolist()
     [0.5, 1.0]
     """
     if firsts.size < 2:
         return np.empty(0)
     first = np.minimum.reduceat(cells_of(grid, lows)[:, order], firsts[:-1], axis=1)
     last = np.maximum.reduceat(cells_of(grid, highs)[:, order], firsts[:-1], axis=1)
-    shares: Float64s = np.prod((last - first + 1) / grid.counts[:, None], axis=0)
-    return shares
+    coverage: Float64s = np.prod((last - first + 1) / grid.counts[:, None], axis=0)
+    return coverage
 
 
 @kernel
@@ -93,9 +93,9 @@ def _halve(bounds, cells, order, first, last, most, firsts, found):
         else:
             parts = (stop - start + most - 1) // most
             middle = start + (parts // 2) * ((stop - start + parts - 1) // parts)
-            cut = best_cut(cells, order, start, stop)
+            cut = choose_cut(cells, order, start, stop)
             if cut >= 0:
-                part(bounds[cut], order, start, stop, middle)
+                partition(bounds[cut], order, start, stop, middle)
             waiting[depth, 0], waiting[depth, 1] = middle, stop
             waiting[depth + 1, 0], waiting[depth + 1, 1] = start, middle
             depth += 2
@@ -103,30 +103,32 @@ def _halve(bounds, cells, order, first, last, most, firsts, found):
 
 
 @kernel
-def best_cut(cells, order, start, stop):
+def choose_cut(cells, order, start, stop):
     """Which row of ends parts boxes best, or -1 if none does."""
     axes, step = cells.shape[0] // 2, max((stop - start) // _SAMPLE, 1)
     best, least = -1, np.inf
     for cut in range(2 * axes):
         axis, total, count = cut % axes, 0, 0
-        for place in range(start, stop, step):
-            total += cells[cut, order[place]]
+        for index in range(start, stop, step):
+            total += cells[cut, order[index]]
             count += 1
-        low, high, middle = _reach(cells, order, start, stop, step, axis, cut, total / count)
+        low, high, middle = _measure_halves(cells, order, start, stop, step, axis, cut, total / count)
         if middle > 0 and middle < count:
-            reach = (middle * low + (count - middle) * high) / count / _whole(cells, order, start, stop, step, axis)
+            reach = (
+                (middle * low + (count - middle) * high) / count / _count_cells(cells, order, start, stop, step, axis)
+            )
             if reach < least:
                 best, least = cut, reach
     return best
 
 
 @kernel
-def _reach(cells, order, start, stop, step, axis, cut, mean):
+def _measure_halves(cells, order, start, stop, step, axis, cut, mean):
     """How many cells of an axis the boxes below a mean reach over, and the others; how many boxes are below."""
     axes, below = cells.shape[0] // 2, 0
     first, last = np.full(2, np.iinfo(np.int64).max), np.full(2, -1)
-    for place in range(start, stop, step):
-        box = order[place]
+    for index in range(start, stop, step):
+        box = order[index]
         side = 0 if cells[cut, box] < mean else 1
         below += 1 - side
         first[side] = min(first[side], cells[axis, box])
@@ -135,17 +137,17 @@ def _reach(cells, order, start, stop, step, axis, cut, mean):
 
 
 @kernel
-def _whole(cells, order, start, stop, step, axis):
+def _count_cells(cells, order, start, stop, step, axis):
     """How many cells of an axis the boxes reach over."""
     first, last = cells[axis, order[start]], cells[axis, order[start]]
-    for place in range(start, stop, step):
-        first = min(first, cells[axis, order[place]])
-        last = max(last, cells[cells.shape[0] // 2 + axis, order[place]])
+    for index in range(start, stop, step):
+        first = min(first, cells[axis, order[index]])
+        last = max(last, cells[cells.shape[0] // 2 + axis, order[index]])
     return last - first + 1
 
 
 @kernel
-def part(keys, order, start, stop, middle):
+def partition(keys, order, start, stop, middle):
     """Put the boxes with the least keys before ``middle``, all others behind (quickselect)."""
     low, high = start, stop - 1
     while low < high:

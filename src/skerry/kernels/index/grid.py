@@ -14,13 +14,13 @@ from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
 from skerry.model.arrays import Int32s, Int64s
 
-__all__ = ["GREATEST", "LEAST", "Grid", "cell_of", "cells_of", "grid_over"]
+__all__ = ["GREATEST", "LEAST", "Grid", "build_grid", "cell_of", "cells_of"]
 
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 """Where a box has no end."""
 _SAMPLE = 2**15
-"""So many boxes tell where the ends of all of them lie."""
+"""Cells are cut by a sample of so many boxes."""
 _CHUNK = 256
 
 
@@ -38,10 +38,10 @@ class Grid(NamedTuple):
         return int(self.starts.shape[1])
 
 
-def grid_over(lows: Int64s, highs: Int64s, cells: int) -> Grid:
+def build_grid(lows: Int64s, highs: Int64s, cells: int) -> Grid:
     """Cut each axis into ``cells`` at the most, by where boxes begin and end. Arrays are axis by box.
 
-    >>> grid_over(np.array([[3, 8]]), np.array([[6, GREATEST]]), 4).starts.tolist()
+    >>> build_grid(np.array([[3, 8]]), np.array([[6, GREATEST]]), 4).starts.tolist()
     [[-9223372036854775808, 3, 7, 8]]
     """
     if lows.shape != highs.shape:
@@ -50,21 +50,21 @@ def grid_over(lows: Int64s, highs: Int64s, cells: int) -> Grid:
     starts = np.full((lows.shape[0], cells), GREATEST, np.int64)
     counts = np.ones(lows.shape[0], np.int64)
     for axis, (low, high) in enumerate(zip(lows[:, ::step], highs[:, ::step], strict=True)):
-        cuts = _cuts(np.concatenate([low[low > LEAST], high[high < GREATEST] + 1]), cells - 1)
+        cuts = _choose_cuts(np.concatenate([low[low > LEAST], high[high < GREATEST] + 1]), cells - 1)
         starts[axis, 0] = LEAST
         starts[axis, 1 : cuts.size + 1] = cuts
         counts[axis] += cuts.size
     return Grid(starts, counts)
 
 
-def _cuts(ends: Int64s, most: int) -> Int64s:
-    """Some of the places where boxes end. One that many share counts as often as makes it sure to be chosen."""
-    places, weights = np.unique(ends, return_counts=True)
-    if places.size <= most:
-        return places
+def _choose_cuts(ends: Int64s, most: int) -> Int64s:
+    """Some of the codes at which boxes end. A code that many share has enough weight to be chosen for sure."""
+    codes, weights = np.unique(ends, return_counts=True)
+    if codes.size <= most:
+        return codes
     reached = np.cumsum(np.minimum(weights, ends.size // most + 1))
     wanted = (np.arange(most) + 0.5) * (reached[-1] / most)
-    return places[np.unique(np.searchsorted(reached, wanted))]
+    return codes[np.unique(np.searchsorted(reached, wanted))]
 
 
 def cells_of(grid: Grid, points: Int64s) -> Int32s:
@@ -75,7 +75,7 @@ def cells_of(grid: Grid, points: Int64s) -> Int32s:
     """
     if points.shape[0] != grid.starts.shape[0]:
         raise KernelError("points and cells differ in axes:", points.shape[0], grid.starts.shape[0])
-    return _cells(grid.starts, grid.counts, np.ascontiguousarray(points, np.int64))
+    return _find_cells(grid.starts, grid.counts, np.ascontiguousarray(points, np.int64))
 
 
 @kernel
@@ -90,20 +90,20 @@ def cell_of(starts, count, code):
 
 
 @kernel
-def _cells(starts, counts, points):
-    """All points of a chunk take a step of the search before any takes the next: none waits for another's."""
+def _find_cells(starts, counts, points):
+    """All points of a chunk take one step of the binary search before any takes the next: loads overlap in memory."""
     cells, chunk = np.empty(points.shape, np.int32), np.empty(_CHUNK, np.int64)
     for axis in range(points.shape[0]):
         for start in range(0, points.shape[1], _CHUNK):
             codes = points[axis, start : start + _CHUNK]
-            _search(starts[axis], counts[axis], codes, chunk)
+            _find_chunk(starts[axis], counts[axis], codes, chunk)
             for row in range(codes.size):
                 cells[axis, start + row] = chunk[row]
     return cells
 
 
 @kernel
-def _search(starts, count, codes, cells):
+def _find_chunk(starts, count, codes, cells):
     """The same as ``cell_of``, for many codes."""
     cells[:] = 0
     while count > 1:

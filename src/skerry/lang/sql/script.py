@@ -7,7 +7,6 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from skerry.build.cut import cut_view
 from skerry.catalog import Catalog, Source, Subscription, View
 from skerry.errors import CatalogError, InputError, SqlError
 from skerry.lang.rules.files import program_text
@@ -19,6 +18,7 @@ from skerry.lang.sql.reading import Statement, location_of, read
 from skerry.lang.sql.rules import rules_outputs, rules_plan
 from skerry.lang.sql.subscriptions import SUBSCRIPTIONS, is_about_subscriptions, read_deleted_ids, read_inserted
 from skerry.operators.joins.techniques import TECHNIQUES
+from skerry.plan.check_times import check_times
 from skerry.plan.rewrites.inline_views import inline_views
 from skerry.plan.view import ViewPlan
 from skerry.shedding.bounded import POLICIES
@@ -172,7 +172,7 @@ class Session:
         root = inline_views(bind(tree.expression, streams, view.options), streams.plan)
         plan = ViewPlan(view.name, root, view.options, tuple(streams.plans))
         if plan.views:
-            cut_view(plan)
+            check_times(plan)
         elif not view.program:
             self._known[view.name] = view, plan
         return plan

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from skerry.errors import LimitError, RunError
 
-__all__ = ["FolderSpill", "MemorySpill", "SpillStore"]
+__all__ = ["FolderSpill", "SpillStore"]
 
 
 class SpillStore(ABC):
@@ -27,32 +27,6 @@ class SpillStore(ABC):
     @abstractmethod
     def drop(self, name: str) -> None:
         """Let go of a blob."""
-
-
-class MemorySpill(SpillStore):
-    """Blobs that stay where they are: for tests, and for those who have more memory elsewhere.
-
-    >>> spill = MemorySpill()
-    >>> spill.put("a", b"123")
-    >>> spill.get("a"), spill.bytes_written
-    (b'123', 3)
-    """
-
-    def __init__(self) -> None:
-        self.blobs: dict[str, bytes] = {}
-
-    def put(self, name: str, blob: bytes) -> None:
-        """Keep a blob."""
-        self.blobs[name] = blob
-        self.bytes_written += len(blob)
-
-    def get(self, name: str) -> bytes:
-        """The blob of a name."""
-        return self.blobs[name]
-
-    def drop(self, name: str) -> None:
-        """Let go of a blob."""
-        del self.blobs[name]
 
 
 class FolderSpill(SpillStore):

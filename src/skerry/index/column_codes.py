@@ -1,0 +1,105 @@
+"""Columns as axes: codes of readings and of a box's sides, whole numbers in the order of the values.
+
+A text column has two axes. One orders texts by their first bytes, which expresses every range of short texts
+exactly. The other is a hash, which distinguishes long texts that begin alike; it serves equality alone.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import types as kinds
+
+from skerry.index.domains import LEAST
+from skerry.index.value_sets import ValueSet
+from skerry.kernels.hash import hash_bytes
+from skerry.kernels.index.double_codes import encode_doubles
+from skerry.kernels.index.text_codes import PREFIX, Bytes, encode_prefixes
+from skerry.model.arrays import Int64s
+
+__all__ = ["Axis", "Interval", "bytes_of", "encode_column", "encode_side", "is_exact"]
+
+Interval = tuple[int, int]
+"""The least and the greatest code."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A column, in the order of its values or by hash."""
+
+    column: str
+    hashed: bool = False
+
+
+def encode_column(axis: Axis, array: pa.Array) -> Int64s:
+    """The code of each value. NULL has the least code, which no value has.
+
+    >>> encode_column(Axis("speed"), pa.array([7, None])).tolist()
+    [7, -9223372036854775808]
+    """
+    if kinds.is_string(array.type):
+        found = _encode_texts(axis, bytes_of(array))
+    elif kinds.is_floating(array.type):
+        found = encode_doubles(array.fill_null(0.0).to_numpy(zero_copy_only=False))
+    else:
+        whole = array.view(pa.int64()) if kinds.is_timestamp(array.type) else array.cast(pa.int64())
+        found = np.maximum(whole.fill_null(0).to_numpy(), LEAST + 1)
+    if array.null_count:
+        found[array.is_null().to_numpy(zero_copy_only=False)] = LEAST
+    return found
+
+
+def bytes_of(array: pa.Array) -> Bytes:
+    """The bytes of texts; of NULL none."""
+    text = array.cast(pa.large_string())
+    _, offsets, data = text.buffers()
+    ends = np.frombuffer(offsets, np.int64)[text.offset : text.offset + len(text) + 1]
+    return Bytes(ends, np.frombuffer(data or b"", np.uint8))
+
+
+def _encode_texts(axis: Axis, texts: Bytes) -> Int64s:
+    if axis.hashed:
+        return (hash_bytes(*texts) >> np.uint64(1)).astype(np.int64)
+    return encode_prefixes(texts)
+
+
+def encode_side(name: str, values: ValueSet) -> dict[Axis, Interval]:
+    """A box's side as intervals of codes. They contain all values of the side, and no others if it ``is_exact``.
+
+    >>> encode_side("speed", ValueSet(((5, 8),)))
+    {Axis(column='speed', hashed=False): (5, 7)}
+    """
+    if not values.spans:
+        return {Axis(name): (LEAST, LEAST)}
+    ((low, high),) = values.spans
+    if isinstance(low, bytes):
+        return _encode_text_side(name, low, high, null=values.null)
+    return {Axis(name): (LEAST if values.null else max(low, LEAST + 1), high - 1)}
+
+
+def _encode_text_side(name: str, low: bytes, high: bytes, *, null: bool) -> dict[Axis, Interval]:
+    first, last = encode_prefixes(_to_row(low))[0], encode_prefixes(_to_row(high))[0]
+    found = {Axis(name): (LEAST if null else int(first), int(last) - _is_exact_cut(high))}
+    if _is_long_text(low, high):
+        hashed = int(_encode_texts(Axis(name, hashed=True), _to_row(low))[0])
+        found[Axis(name, hashed=True)] = (hashed, hashed)
+    return found
+
+
+def _to_row(text: bytes) -> Bytes:
+    return Bytes(np.array([0, len(text)]), np.frombuffer(text, np.uint8))
+
+
+def _is_long_text(low: bytes, high: bytes) -> bool:
+    """Whether a side is one text, too long for its code."""
+    return high == low + b"\0" and len(low) > PREFIX
+
+
+def is_exact(values: ValueSet) -> bool:
+    """Whether codes alone decide which values are in a side; otherwise texts must be compared."""
+    return all(not isinstance(cut, bytes) or _is_exact_cut(cut) for span in values.spans for cut in span)
+
+
+def _is_exact_cut(cut: bytes) -> bool:
+    """Whether no text below a cut has the cut's code: it fits into a code, or exceeds it by one zero byte only."""
+    return len(cut) <= PREFIX or (len(cut) == PREFIX + 1 and cut.endswith(b"\0"))

@@ -1,0 +1,95 @@
+"""Disjunctive normal form: a union of terms says where a part of a predicate is true, another where it is false."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+from sqlglot import exp
+
+from skerry.index.value_sets import ValueSet
+
+__all__ = ["MOST_BOXES", "Term", "Terms", "Truth", "intersect", "leave_to_duckdb", "no_terms", "unite"]
+
+MOST_BOXES = 64
+"""A predicate that needs more boxes keeps a few wide ones, and a residual."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """Sides that hold together, each a set of any shape, and what else must be true."""
+
+    sides: Mapping[str, ValueSet] = field(default_factory=dict)
+    residual: tuple[exp.Expr, ...] = ()
+
+    def __and__(self, other: "Term") -> "Term":
+        """What is in both."""
+        sides = dict(self.sides)
+        for name, values in other.sides.items():
+            sides[name] = sides[name] & values if name in sides else values
+        return Term(sides, self.residual + other.residual)
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether every side has a value."""
+        return all(self.sides.values())
+
+
+Terms = tuple[Term, ...]
+"""A union of terms. Without any, it is true nowhere."""
+
+
+def no_terms() -> Terms:
+    """The union that is true nowhere."""
+    return ()
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Where a part of a predicate is true, and where it is false, each found when asked; elsewhere it is NULL."""
+
+    true: Callable[[], Terms]
+    false: Callable[[], Terms]
+
+    def negate(self) -> "Truth":
+        """The same of NOT."""
+        return Truth(self.false, self.true)
+
+
+def leave_to_duckdb(tree: exp.Expr) -> Truth:
+    """A part that no box can express."""
+    return Truth(lambda: _to_residual(tree), lambda: _to_residual(exp.not_(tree, copy=True)))
+
+
+def _to_residual(tree: exp.Expr) -> Terms:
+    return (Term(residual=(tree,)),)
+
+
+def unite(tree: exp.Expr, terms: Iterable[Terms]) -> Terms:
+    """The union of several unions; ``tree`` says the same, for DuckDB, if there are too many terms.
+
+    Terms over the same one column become one.
+    """
+    single: dict[str, ValueSet] = {}
+    others: list[Term] = []
+    for term in (each for some in terms for each in some):
+        if len(term.sides) == 1 and not term.residual:
+            ((name, values),) = term.sides.items()
+            single[name] = single[name] | values if name in single else values
+        else:
+            others.append(term)
+    if len(single) + len(others) > MOST_BOXES:
+        return _to_residual(tree)
+    return (*(Term({name: values}) for name, values in single.items()), *others)
+
+
+def intersect(parts: Sequence[tuple[exp.Expr, Terms]]) -> Terms:
+    """The intersection of several unions. The widest are left to DuckDB if there would be too many terms."""
+
+    def meet(found: Terms, part: tuple[exp.Expr, Terms]) -> Terms:
+        tree, terms = part
+        if len(found) * len(terms) > MOST_BOXES:
+            terms = _to_residual(tree)
+        pairs = (one & other for one in found for other in terms)
+        return tuple(term for term in pairs if term.is_possible)
+
+    return reduce(meet, sorted(parts, key=lambda part: len(part[1])), (Term(),))
