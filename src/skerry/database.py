@@ -21,7 +21,7 @@ from skerry.plan.nodes import Join, ViewPlan
 from skerry.plan.overload import Spilling
 from skerry.plan.sharing import share
 from skerry.sinks.sink import MemorySink, Sink
-from skerry.sources.opening import open_connector
+from skerry.sources.connectors import open_connector
 from skerry.sources.source import Connector
 from skerry.subscriptions.versions import RegistryPlace
 

@@ -17,9 +17,9 @@ from pyspark.sql import functions as F
 from skerry.catalog import Source
 from skerry.errors import SourceError
 from skerry.model.batch import empty
-from skerry.model.options import Option, Owner, parse_options, text
 from skerry.model.types import sql_name
 from skerry.sources.source import REJECTS, Split
+from skerry.sources.spark import SparkConnector
 from skerry.spark.envelope import SPARK_SCHEMA, to_batch
 from skerry.spark.route import Routing
 
@@ -28,11 +28,6 @@ __all__ = ["foreign_envelopes", "is_live"]
 _FILES = ("csv", "json", "orc", "parquet", "text", "avro")
 _FIRST_TASK = 1_000_000
 """Tasks of the n-th foreign source are numbered from n times this, apart from Skerry's own."""
-
-_PREFIX = "spark."
-"""What such an option is called behind the prefix, Spark knows."""
-
-_OPTIONS = (Option("spark_format", text(), help="A format of Spark's.", required=True, example="'kafka' or 'parquet'"),)
 
 
 def is_live(source: Source) -> bool:
@@ -48,26 +43,17 @@ def foreign_envelopes(spark: SparkSession, routing: Routing, number: int) -> Dat
 
 
 def _loaded(spark: SparkSession, source: Source) -> DataFrame:
-    own = {name: value for name, value in source.options.items() if not name.startswith(_PREFIX)}
-    reader = spark.readStream.format(parse_options(own, _OPTIONS, _owner(source))["spark_format"])
+    format_, options = SparkConnector.parse(source)
+    reader = spark.readStream.format(format_)
     if not is_live(source):
         reader = reader.schema(", ".join(f"`{field.name}` {_spark_type(field.type)}" for field in source.schema))
-    for name, value in source.options.items():
-        if name.startswith(_PREFIX):
-            reader = reader.option(name.removeprefix(_PREFIX), value)
+    for name, value in options.items():
+        reader = reader.option(name, value)
     try:
         return _declared(reader.load(), source)
     except (PySparkException, Py4JJavaError) as error:
         told = error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else str(error)
         raise SourceError(f"Spark cannot open source {source.name!r}: {told.splitlines()[0]}") from None
-
-
-def _owner(source: Source) -> Owner:
-    return Owner(
-        f"source {source.name!r}",
-        unknown="{owner} has no option {option!r}; known are spark_format and spark.NAME",
-        missing="{owner} needs {option}, such as {example}",
-    )
 
 
 def _declared(frame: DataFrame, source: Source) -> DataFrame:

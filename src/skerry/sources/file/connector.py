@@ -5,16 +5,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 from skerry.catalog import Source
 from skerry.errors import SourceError
 from skerry.model.batch import empty
+from skerry.model.options import Option
 from skerry.model.time import Micros
 from skerry.sources.arrival import cut
 from skerry.sources.file.csv import CsvLane
 from skerry.sources.file.jsonl import JsonLane
 from skerry.sources.file.lane import FileLane, StoredFile, readable
-from skerry.sources.file.options import FileOptions
+from skerry.sources.file.options import FILE_OPTIONS, FileOptions
 from skerry.sources.file.parquet import ParquetLane
 from skerry.sources.source import REJECTS, Connector, Decoded, Split
 
@@ -51,6 +53,8 @@ class FileConnector(Connector):
     >>> decoded.rejects["reason"].to_pylist()
     ["column speed: 'fast' is not DOUBLE"]
     """
+
+    OPTIONS: ClassVar[tuple[Option, ...]] = FILE_OPTIONS
 
     definition: Source
     options: FileOptions

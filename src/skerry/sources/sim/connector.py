@@ -4,19 +4,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skerry.catalog import Sensor, Source
 from skerry.errors import SourceError
+from skerry.model.options import Option
 from skerry.model.time import Micros
 from skerry.sources.sim.columns import check_columns, decode
 from skerry.sources.sim.feed import Feed, Lines
 from skerry.sources.sim.incidents import Incident
 from skerry.sources.sim.lane import Blocks, TrafficLane
 from skerry.sources.sim.road import POSITIONS, SIDES, Road
-from skerry.sources.sim.settings import Settings
+from skerry.sources.sim.settings import SIM_OPTIONS, Settings
 from skerry.sources.sim.traffic import SLOT_US, Traffic
 from skerry.sources.source import Connector, Decoded, Split
 
@@ -43,14 +46,16 @@ class TrafficConnector(Connector):
     1920
     """
 
+    OPTIONS: ClassVar[tuple[Option, ...]] = SIM_OPTIONS
+
     definition: Source
     settings: Settings
     live: bool
     groups: int = 4
 
     @classmethod
-    def open(cls, definition: Source) -> "TrafficConnector":
-        """Check the options and the columns of a source."""
+    def open(cls, definition: Source, base: Path = Path()) -> "TrafficConnector":
+        """Check the options and the columns of a source, which reads no file below ``base``."""
         settings = Settings.parse(definition.options)
         check_columns(definition)
         return cls(definition, settings, live=settings.ticks is None)
