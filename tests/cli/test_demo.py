@@ -10,7 +10,7 @@ import skerry.cli
 from skerry.catalog import Catalog
 from skerry.database import Database
 from skerry.model.time import MICROS, Micros, seconds
-from skerry.sources.sim.connector import TrafficConnector
+from skerry.sources.sim.traffic.connector import TrafficConnector
 
 FOLDER = Path(skerry.cli.__file__).parent / "traffic"
 BEGIN = seconds(datetime(2000, 6, 5, 6, 30, tzinfo=UTC).timestamp())

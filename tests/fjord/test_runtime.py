@@ -15,7 +15,7 @@ from skerry.pipeline.gate import Tally
 from skerry.pipeline.pipeline import Pipeline
 from skerry.sinks.sink import MemorySink
 from skerry.sources.file import FileConnector
-from skerry.sources.sim import TrafficConnector
+from skerry.sources.sim.traffic import TrafficConnector
 from tests.fjord.given import (
     SCHEMA,
     Lanes,

@@ -6,7 +6,7 @@ import numpy as np
 
 from skerry.model.arrays import Float64s, Int64s
 from skerry.model.time import Micros
-from skerry.sources.sim.traffic import FEET_A_SECOND, LONGEST_TRIP_US, Traffic, Vehicles
+from skerry.sources.sim.traffic.vehicles import FEET_A_SECOND, LONGEST_TRIP_US, Traffic, Vehicles
 
 __all__ = ["Samples", "sample"]
 
@@ -38,7 +38,7 @@ def sample(traffic: Traffic, stations: range, first_us: Micros, period_us: int, 
 
     A downstream loop sees vehicles that passed upstream before ``first_us``, so those are drawn too.
 
-    >>> from skerry.sources.sim.road import Road
+    >>> from skerry.sources.sim.traffic.road import Road
     >>> seen = sample(Traffic(1, Road(4, 4), 0.0), range(4), Micros(960_192_000_000_000), 60_000_000, ticks=10)
     >>> upstream, downstream = seen.flow.reshape(10, 4, 4)[:, :2].sum(axis=(0, 2)).tolist()
     >>> abs(upstream - downstream) < 20 < upstream

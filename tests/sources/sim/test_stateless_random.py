@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from skerry.sources.sim.draws import bell, keys, uniform
+from skerry.sources.sim.stateless_random import bell, keys, uniform
 
 MOMENTS, PLACES = np.arange(-500, 500), np.arange(100)
 

@@ -1,21 +1,20 @@
-"""The options of a simulated source."""
+"""The options of simulated traffic."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from skerry.errors import OptionError
-from skerry.model.options import Option, Owner, moment, number, one_of, parse_options, span_of_time, whole_number
+from skerry.model.options import Option, moment, number, parse_options, span_of_time, whole_number
 from skerry.model.time import MICROS, Micros
-from skerry.sources.sim.incidents import MOST_AN_HOUR
-from skerry.sources.sim.traffic import MOST_LANES
+from skerry.sources.sim.kind import KIND, SIM
+from skerry.sources.sim.traffic.incidents import MOST_AN_HOUR
+from skerry.sources.sim.traffic.vehicles import MOST_LANES
 
-__all__ = ["SIM_OPTIONS", "Settings"]
+__all__ = ["TRAFFIC_OPTIONS", "Settings"]
 
-_KIND = replace(one_of("traffic"), expected="'traffic', the only kind there is")
-
-SIM_OPTIONS = (
-    Option("kind", _KIND, "traffic", "What is simulated."),
+TRAFFIC_OPTIONS = (
+    KIND,
     Option("sensors", whole_number(2, 100_000), "32", "How many stations."),
     Option("lanes", whole_number(1, MOST_LANES), "4", "Road lanes per side."),
     Option("sample_period", span_of_time(1_000, 10 * MICROS["MINUTE"]), "1s", "How often a loop reports."),
@@ -63,7 +62,7 @@ class Settings:
     @classmethod
     def parse(cls, options: Mapping[str, str]) -> "Settings":
         """Read the options of a source."""
-        given = parse_options(options, SIM_OPTIONS, Owner("connector 'sim'"))
+        given = parse_options(options, TRAFFIC_OPTIONS, SIM)
         period_us = given["sample_period"]
         return cls(
             sensors=given["sensors"],

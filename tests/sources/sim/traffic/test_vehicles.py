@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from skerry.model.time import Micros, seconds
-from skerry.sources.sim.loops import sample
-from skerry.sources.sim.road import Road
-from skerry.sources.sim.traffic import LONGEST_TRIP_US, Traffic
+from skerry.sources.sim.traffic.loops import sample
+from skerry.sources.sim.traffic.road import Road
+from skerry.sources.sim.traffic.vehicles import LONGEST_TRIP_US, Traffic
 
 MONDAY = 960_163_200_000_000
 HOUR = 3_600_000_000

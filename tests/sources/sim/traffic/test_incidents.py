@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.model.time import Micros
-from skerry.sources.sim.incidents import Incident, incidents
-from skerry.sources.sim.road import Road
+from skerry.sources.sim.traffic.incidents import Incident, incidents
+from skerry.sources.sim.traffic.road import Road
 
 ROAD = Road(32, 4)
 MINUTE, DAY = 60_000_000, 86_400_000_000

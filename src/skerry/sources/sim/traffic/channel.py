@@ -1,7 +1,7 @@
-"""The feed: what stations send, line by line, as it arrives.
+"""The channel: what stations send, line by line, as it arrives.
 
 Between a loop and the reader, lines get lost, come late, or are garbled. Which ones is drawn from the
-seed, the time of the sample, the station and the lane, so it is the same however the feed is cut.
+seed, the time of the sample, the station and the lane, so it is the same however reading is divided.
 
     tick of arrival      0     1       2     3           with a disorder of 2 ticks
     tick of the sample   0 0   1 1 0   2 2   3 3 2 1
@@ -13,12 +13,12 @@ import numpy as np
 
 from skerry.model.arrays import Bools, Float64s, Int64s
 from skerry.model.time import Micros
-from skerry.sources.sim.draws import keys, uniform
-from skerry.sources.sim.loops import Samples, sample
-from skerry.sources.sim.settings import Settings
-from skerry.sources.sim.traffic import MOST_LANES, Traffic
+from skerry.sources.sim.stateless_random import keys, uniform
+from skerry.sources.sim.traffic.loops import Samples, sample
+from skerry.sources.sim.traffic.settings import Settings
+from skerry.sources.sim.traffic.vehicles import MOST_LANES, Traffic
 
-__all__ = ["Feed", "Lines"]
+__all__ = ["Channel", "Lines"]
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ class Lines:
 
 
 @dataclass(frozen=True)
-class Feed:
+class Channel:
     """What comes from some stations, the first of which is an upstream one.
 
-    >>> from skerry.sources.sim.road import Road
+    >>> from skerry.sources.sim.traffic.road import Road
     >>> settings = Settings.parse({"missing": "0", "duration": "1min"})
-    >>> Feed(Traffic(1, Road(32, 4), 2.0), settings, range(8)).lines(0, 10).tick.size
+    >>> Channel(Traffic(1, Road(32, 4), 2.0), settings, range(8)).lines(0, 10).tick.size
     320
     """
 

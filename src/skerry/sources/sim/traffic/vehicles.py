@@ -15,9 +15,9 @@ import numpy as np
 
 from skerry.model.arrays import Float64s, Int64s
 from skerry.model.time import MICROS, Micros
-from skerry.sources.sim.draws import Keys, bell, keys, uniform
-from skerry.sources.sim.incidents import Incident, incidents
-from skerry.sources.sim.road import GAP_FEET, Road
+from skerry.sources.sim.stateless_random import Keys, bell, keys, uniform
+from skerry.sources.sim.traffic.incidents import Incident, incidents
+from skerry.sources.sim.traffic.road import GAP_FEET, Road
 
 __all__ = ["FEET_A_SECOND", "LONGEST_TRIP_US", "MOST_LANES", "SLOT_US", "Traffic", "Vehicles"]
 

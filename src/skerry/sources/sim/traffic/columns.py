@@ -11,8 +11,8 @@ from skerry.catalog import Source
 from skerry.errors import SourceError
 from skerry.model.arrays import Int64s
 from skerry.model.types import TIMESTAMP, sql_name
-from skerry.sources.sim.feed import Lines
-from skerry.sources.sim.road import POSITIONS, SIDES, Road
+from skerry.sources.sim.traffic.channel import Lines
+from skerry.sources.sim.traffic.road import POSITIONS, SIDES, Road
 from skerry.sources.source import REJECTS, Decoded
 
 __all__ = ["COLUMNS", "check_columns", "decode"]

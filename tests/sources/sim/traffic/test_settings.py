@@ -3,7 +3,7 @@ import sqlglot
 from sqlglot import exp
 
 from skerry.errors import OptionError
-from skerry.sources.sim.settings import SIM_OPTIONS, Settings
+from skerry.sources.sim.traffic.settings import TRAFFIC_OPTIONS, Settings
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_rate_counts_readings_of_all_loops():
     assert settings.speedup == 10.0
 
 
-@pytest.mark.parametrize("name", sorted(option.name for option in SIM_OPTIONS))
+@pytest.mark.parametrize("name", sorted(option.name for option in TRAFFIC_OPTIONS))
 def test_option_survives_the_round_trip_through_sql(name):
     text = f"CREATE SOURCE traffic (ts TIMESTAMP) WITH (connector='sim', {name}='1', last='2')"
     once = sqlglot.parse_one(text, read="risingwave")

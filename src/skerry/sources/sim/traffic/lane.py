@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from skerry.model.time import Micros
-from skerry.sources.sim.settings import Settings
+from skerry.sources.sim.traffic.settings import Settings
 from skerry.sources.source import Lane
 
 __all__ = ["Blocks", "TrafficLane"]

@@ -13,8 +13,8 @@ import numpy as np
 
 from skerry.model.arrays import Float64s, Int64s
 from skerry.model.time import MICROS, Micros
-from skerry.sources.sim.draws import keys, uniform
-from skerry.sources.sim.road import SIDES, Road
+from skerry.sources.sim.stateless_random import keys, uniform
+from skerry.sources.sim.traffic.road import SIDES, Road
 
 __all__ = ["MOST_AN_HOUR", "Incident", "incidents"]
 
