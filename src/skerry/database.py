@@ -20,7 +20,8 @@ from skerry.pipeline.why import proof
 from skerry.plan.nodes import Join, ViewPlan
 from skerry.plan.overload import Spilling
 from skerry.plan.sharing import share
-from skerry.sinks.sink import MemorySink, Sink
+from skerry.sinks.memory import MemorySink
+from skerry.sinks.sink import Sink
 from skerry.sources.connectors import open_connector
 from skerry.sources.source import Connector
 from skerry.subscriptions.versions import RegistryPlace

@@ -8,7 +8,7 @@ import pytest
 import skerry
 from skerry import cli
 from skerry.database import Settings
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 
 SOURCE = "CREATE SOURCE road (speed DOUBLE, lane INT) WITH (connector='file', path='r.csv')"
 VIEW = "CREATE MATERIALIZED VIEW slow AS SELECT speed FROM road WHERE speed < 30"

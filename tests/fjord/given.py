@@ -16,7 +16,7 @@ from skerry.fjord.runtime import FjordRun
 from skerry.lang.sql import Session
 from skerry.model.types import TIMESTAMP
 from skerry.pipeline.pipeline import Outcome, Pipeline
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 from skerry.testing.sources import GivenConnector
 
 DELAY_US = 20

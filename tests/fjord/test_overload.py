@@ -10,7 +10,7 @@ from skerry.fjord import runtime
 from skerry.fjord.runtime import FjordRun
 from skerry.pipeline.pipeline import Outcome, Pipeline
 from skerry.replay.replay import Replay
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 from skerry.testing.sources import GivenConnector
 from tests.fjord.given import SCHEMA, views
 

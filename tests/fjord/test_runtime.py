@@ -13,7 +13,7 @@ from skerry.fjord.runtime import FjordRun
 from skerry.lang.sql import Session
 from skerry.pipeline.gate import Tally
 from skerry.pipeline.pipeline import Pipeline
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 from skerry.sources.file import FileConnector
 from skerry.sources.sim.traffic import TrafficConnector
 from tests.fjord.given import (

@@ -208,18 +208,18 @@ def test_unfinished_file_that_a_killed_run_left_is_removed(tmp_path, name, resum
     assert parts(tmp_path) == []
 
 
-def test_staged_rows_are_unseen_until_their_batch_is_written(tmp_path):
+def test_rows_of_a_part_are_unseen_until_their_batch_is_written(tmp_path):
     sink = opened(tmp_path)
-    sink.stager().stage("v", 3, 1, rows(1))
+    sink.part_writer().write_part("v", 3, 1, rows(1))
     assert [name for name in parts(tmp_path) if not name.startswith(".")] == []
-    sink.write("v", 3, rows(2), staged=[1])
+    sink.write("v", 3, rows(2), parts=[1])
     assert parts(tmp_path) == ["part-00000003-1.csv", "part-00000003.csv"]
 
 
-def test_batch_whose_rows_are_all_staged_has_no_file_of_its_own(tmp_path):
+def test_batch_whose_rows_are_all_in_parts_has_no_file_of_its_own(tmp_path):
     sink = opened(tmp_path)
-    sink.stager().stage("v", 3, 1, rows(1))
-    sink.write("v", 3, rows(), staged=[1])
+    sink.part_writer().write_part("v", 3, 1, rows(1))
+    sink.write("v", 3, rows(), parts=[1])
     assert parts(tmp_path) == ["part-00000003-1.csv"]
 
 
@@ -227,15 +227,15 @@ def test_batch_that_runs_again_in_other_tasks_leaves_their_files_alone(tmp_path)
     sink = opened(tmp_path)
     for tasks in ([1, 2], [2, 5]):
         for task in tasks:
-            sink.stager().stage("v", 3, task, rows(task))
-        sink.write("v", 3, rows(), staged=tasks)
+            sink.part_writer().write_part("v", 3, task, rows(task))
+        sink.write("v", 3, rows(), parts=tasks)
     assert parts(tmp_path) == ["part-00000003-2.csv", "part-00000003-5.csv"]
 
 
-def test_stager_travels(tmp_path):
+def test_part_writer_travels(tmp_path):
     sink = opened(tmp_path)
-    pickle.loads(pickle.dumps(sink.stager())).stage("v", 0, 0, rows(1))
-    sink.write("v", 0, rows(), staged=[0])
+    pickle.loads(pickle.dumps(sink.part_writer())).write_part("v", 0, 0, rows(1))
+    sink.write("v", 0, rows(), parts=[0])
     assert (tmp_path / "v" / "part-00000000-0.csv").read_text() == '"a","b"\n1,"x"\n'
 
 

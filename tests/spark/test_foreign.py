@@ -11,7 +11,7 @@ from skerry.catalog import Catalog, Source
 from skerry.database import Database, Settings
 from skerry.errors import InputError, OptionError, SourceError
 from skerry.pipeline.gate import Tally
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 from skerry.spark.foreign import is_live
 
 FILES, ROWS = 3, 50

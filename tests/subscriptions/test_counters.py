@@ -12,7 +12,7 @@ from skerry.index.index import QueryIndex
 from skerry.index.reading import region_of
 from skerry.model.duckdb_session import open_duckdb
 from skerry.model.types import TIMESTAMP
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 from skerry.subscriptions.counters import Counted, Counters, added
 
 SCHEMA = pa.schema({"ts": TIMESTAMP, "speed": pa.float64(), "lane": pa.int32()})

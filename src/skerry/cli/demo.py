@@ -88,7 +88,7 @@ class _Board(Sink):
     def open(self, outputs: Mapping[str, pa.Schema], *, resume: bool) -> None:
         """Nothing to make ready."""
 
-    def write(self, output: str, number: int, rows: pa.RecordBatch, staged: Sequence[int] = ()) -> None:
+    def write(self, output: str, number: int, rows: pa.RecordBatch, parts: Sequence[int] = ()) -> None:
         """Keep the newest answers."""
         for row in rows.to_pylist() if output == "my_road" else []:
             self._road[row["segment"]] = row

@@ -17,7 +17,7 @@ from skerry.cli.summary import told
 from skerry.database import Settings
 from skerry.errors import RunError
 from skerry.pipeline.pipeline import Outcome
-from skerry.sinks.files import FileSink
+from skerry.sinks.sinks import make_sink
 from skerry.subscriptions.file import read_subscriptions
 
 __all__ = ["interruptible", "run"]
@@ -40,7 +40,7 @@ def run(
 
     Example: skerry run traffic.sql --runtime fjord --format csv --out answers
     """
-    sink = FileSink(out, format_)
+    sink = make_sink("files", {"folder": str(out), "format": format_})
     settings = Settings(runtime, master, checkpoint, batch_rows)
     database = opened(script, project)
     if subscriptions:

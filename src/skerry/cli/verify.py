@@ -11,7 +11,7 @@ from skerry.cli.run import interruptible
 from skerry.cli.script import opened
 from skerry.database import RUNTIMES, Database, Settings
 from skerry.errors import InputError, RunError
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 
 __all__ = ["verify"]
 

@@ -91,7 +91,7 @@ def parse_options(given: Mapping[str, str], declared: Sequence[Option], owner: O
     names = sorted(option.name for option in declared)
     for name in given:
         if name not in names:
-            message = owner.unknown.format(option=name, owner=owner.name, known=", ".join(names))
+            message = owner.unknown.format(option=name, owner=owner.name, known=", ".join(names) or "none")
             raise OptionError(message + suggest(name, names))
     return {option.name: parse_option(given.get(option.name), option, owner) for option in declared}
 

@@ -25,10 +25,10 @@ __all__ = ["Deliver"]
 
 @dataclass
 class _Answers:
-    """What a batch has for one output: rows sent here, and how many each task has staged."""
+    """What a batch has for one output: rows sent here, and how many each task wrote as a part."""
 
     batches: list[pa.RecordBatch] = field(default_factory=list)
-    staged: dict[int, int] = field(default_factory=dict)
+    part_rows: dict[int, int] = field(default_factory=dict)
 
 
 class Deliver:
@@ -67,7 +67,7 @@ class Deliver:
                 answers.setdefault(name, _Answers()).batches.append(unpack(blobs[place].as_buffer()))
             else:
                 task, rows = table.column("task")[place].as_py(), table.column("newest")[place].as_py()
-                answers.setdefault(name, _Answers()).staged[task] = rows
+                answers.setdefault(name, _Answers()).part_rows[task] = rows
         self._count(batch, answers.pop(COUNTS, _Answers()).batches)
         counts = {output: self._write(output, batch, found) for output, found in answers.items()}
         if self._registry and outcome.version != self._progress.total.version:
@@ -89,5 +89,5 @@ class Deliver:
     def _write(self, output: str, batch: int, found: _Answers) -> int:
         schema = found.batches[0].schema if found.batches else self._outputs.get(output, pa.schema([]))
         rows = join(found.batches, schema)
-        self._sink.write(output, batch, rows, tuple(found.staged))
-        return rows.num_rows + sum(found.staged.values())
+        self._sink.write(output, batch, rows, tuple(found.part_rows))
+        return rows.num_rows + sum(found.part_rows.values())

@@ -14,9 +14,9 @@ __all__ = [
     "ARROW_SCHEMA",
     "DIRECT",
     "MILLION",
+    "PART_BYTES",
     "SHARE",
     "SPARK_SCHEMA",
-    "STAGED_BYTES",
     "TALLY",
     "Envelope",
     "to_batch",
@@ -41,7 +41,7 @@ TALLY = "#tally"
 SHARE = "#share"
 """The name under which a view that sheds learns how much of the batch it may take in, in millionths."""
 MILLION = 1_000_000
-STAGED_BYTES = 1 << 20
+PART_BYTES = 1 << 20
 """Answers larger than this are written where they are found instead of sent to the driver."""
 
 

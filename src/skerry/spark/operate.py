@@ -21,8 +21,8 @@ from skerry.model.time import START_OF_TIME, Micros
 from skerry.operators.operator import Operator, PageChanges
 from skerry.pipeline.gate import watermark
 from skerry.pipeline.pipeline import Outcome, Pipeline, since
-from skerry.sinks.sink import Stager
-from skerry.spark.envelope import DIRECT, MILLION, SHARE, STAGED_BYTES, TALLY
+from skerry.sinks.sink import PartWriter
+from skerry.spark.envelope import DIRECT, MILLION, PART_BYTES, SHARE, TALLY
 from skerry.spark.progress import batch_of_task
 
 __all__ = ["Operate"]
@@ -54,8 +54,8 @@ _kept: dict[tuple[str, int, int], _Kept] = {}
 class Operate(StatefulProcessor):
     """Runs the second part of each view."""
 
-    def __init__(self, pipeline: Pipeline, run: str, stager: Stager | None = None) -> None:
-        self._views, self._run, self._stager = pipeline.views, run, stager
+    def __init__(self, pipeline: Pipeline, run: str, part_writer: PartWriter | None = None) -> None:
+        self._views, self._run, self._part_writer = pipeline.views, run, part_writer
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Open the state: pages by name."""
@@ -85,10 +85,10 @@ class Operate(StatefulProcessor):
         """Nothing to let go."""
 
     def _answer(self, group: int, bucket: int, name: str, answers: pa.RecordBatch) -> Row:
-        """Answers for the sink: in the row, or staged, with only their number in it, if they are many."""
-        if self._stager is None or answers.nbytes <= STAGED_BYTES:
+        """Answers for the sink: in the row, or written as a part, with only their number in it, if they are many."""
+        if self._part_writer is None or answers.nbytes <= PART_BYTES:
             return _to_deliver(group, bucket, name, pack(answers))
-        self._stager.stage(name, batch_of_task(), bucket, answers)
+        self._part_writer.write_part(name, batch_of_task(), bucket, answers)
         return _to_deliver(group, bucket, name, None, answers.num_rows)
 
     def _worked(

@@ -22,9 +22,9 @@ from skerry.pipeline.gate import Gate, Tally
 from skerry.pipeline.pipeline import Outcome, Pipeline, dead_letters
 from skerry.pipeline.skew import hot_keys
 from skerry.replay.pace import lagging
-from skerry.sinks.sink import Stager
+from skerry.sinks.sink import PartWriter
 from skerry.sources.source import Split
-from skerry.spark.envelope import DIRECT, MILLION, SHARE, STAGED_BYTES, TALLY, Envelope
+from skerry.spark.envelope import DIRECT, MILLION, PART_BYTES, SHARE, TALLY, Envelope
 from skerry.spark.progress import batch_of_task, newest_before_task
 from skerry.spark.tables import tables_of_task
 from skerry.subscriptions.counters import COUNTS, added
@@ -45,17 +45,17 @@ class Routing:
 
     pipeline: Pipeline
     bucket_count: int
-    stager: Stager | None = None
+    part_writer: PartWriter | None = None
 
     def router(self, task: int, streams: Collection[str]) -> "Router":
         """The work of the Spark task that asks."""
-        stage = partial(_stage, self.stager, batch_of_task(), task) if self.stager else None
+        write_part = partial(_write_part, self.part_writer, batch_of_task(), task) if self.part_writer else None
         tables = tables_of_task(table.name for table in self.pipeline.tables)
-        return Router(self.pipeline, self.bucket_count, task, newest_before_task(), streams, stage, tables)
+        return Router(self.pipeline, self.bucket_count, task, newest_before_task(), streams, write_part, tables)
 
 
-def _stage(stager: Stager, batch: int, task: int, output: str, rows: pa.RecordBatch) -> None:
-    stager.stage(output, batch, task, rows)
+def _write_part(part_writer: PartWriter, batch: int, task: int, output: str, rows: pa.RecordBatch) -> None:
+    part_writer.write_part(output, batch, task, rows)
 
 
 class Router:
@@ -68,11 +68,11 @@ class Router:
         task: int,
         newest: Mapping[str, Micros],
         streams: Collection[str],
-        stage: Callable[[str, pa.RecordBatch], None] | None = None,
+        write_part: Callable[[str, pa.RecordBatch], None] | None = None,
         tables: Mapping[str, pa.RecordBatch] | None = None,
     ) -> None:
         self._pipeline, self._bucket_count, self._task, self._streams = pipeline, bucket_count, task, streams
-        self._stage, self._tables = stage, tables or {}
+        self._write_part, self._tables = write_part, tables or {}
         self._connectors = {connector.definition.name: connector for connector in pipeline.connectors}
         self._newest = dict(newest)
         self._operators: dict[tuple[int, str], Operator] = {}
@@ -138,9 +138,9 @@ class Router:
         yield Envelope(DIRECT, self._task, self._task, TALLY, 0, json.dumps(asdict(self._outcome)).encode())
 
     def _to_deliver(self, output: str, rows: pa.RecordBatch) -> Envelope:
-        """Rows for the sink: in the envelope, or staged, with only their number in it, if they are many."""
-        if self._stage and rows.nbytes > STAGED_BYTES:
-            self._stage(output, rows)
+        """Rows for the sink: in the envelope, or written as a part, with only their number in it, if they are many."""
+        if self._write_part and rows.nbytes > PART_BYTES:
+            self._write_part(output, rows)
             return Envelope(DIRECT, self._task, self._task, output, rows.num_rows)
         return Envelope(DIRECT, self._task, self._task, output, 0, pack(rows))
 

@@ -97,7 +97,7 @@ class SparkRun:
     def _started(self, deliver: Deliver, *, finish: bool) -> StreamingQuery:
         frame = self._envelopes(finish=finish)
         if any(view.stateful for view in self._pipeline.views):
-            operate = Operate(self._pipeline, self._checkpoint.run, self._sink.stager())
+            operate = Operate(self._pipeline, self._checkpoint.run, self._sink.part_writer())
             frame = frame.groupBy("grp", "bucket").transformWithState(operate, SPARK_SCHEMA, "Append", "None")
         writer = frame.writeStream.foreachBatch(deliver).option(
             "checkpointLocation", str(self._checkpoint.folder / "spark")
@@ -108,7 +108,7 @@ class SparkRun:
 
     def _envelopes(self, *, finish: bool) -> DataFrame:
         tasks = self._spark.sparkContext.defaultParallelism
-        routing = Routing(self._pipeline, self._checkpoint.bucket_count, self._sink.stager())
+        routing = Routing(self._pipeline, self._checkpoint.bucket_count, self._sink.part_writer())
         made = data_source(routing, tasks, finish=finish)
         self._spark.dataSource.register(made)
         frame = self._spark.readStream.format(FORMAT).load()
