@@ -13,10 +13,9 @@ import pyarrow.csv as arrow_csv
 from skerry.errors import RunError, SourceError
 from skerry.model.arrays import Bools
 from skerry.model.batch import empty, join
-from skerry.sources.file.casts import Column
+from skerry.sources.file.conform import Column, unpacked
 from skerry.sources.file.lane import find_columns, readable
-from skerry.sources.file.lines import Lines, unpacked
-from skerry.sources.file.text import Parsed, TextLane
+from skerry.sources.file.text import Lines, Parsed, TextLane
 
 __all__ = ["CsvLane"]
 

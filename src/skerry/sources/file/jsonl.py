@@ -5,9 +5,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from skerry.sources.file.duck import query
-from skerry.sources.file.lines import Lines
-from skerry.sources.file.text import Parsed, TextLane
+from skerry.model.duckdb_session import query_batch
+from skerry.sources.file.text import Lines, Parsed, TextLane
 
 __all__ = ["JsonLane"]
 
@@ -35,7 +34,7 @@ class JsonLane(TextLane):
     def parse(self, lines: Lines) -> Parsed:
         """Let DuckDB take the objects apart, all declared keys at once."""
         names = self._definition.schema.names
-        found = query(_statement(names), pa.record_batch({"line": lines.text.cast(pa.string())}))
+        found = query_batch(_statement(names), pa.record_batch({"line": lines.text.cast(pa.string())}))
         fits: Any = found.column("fits").to_numpy(zero_copy_only=False)
         objects, rejects = lines.without(~fits, "not a JSON object")
         texts = found if fits.all() else found.filter(pa.array(fits))

@@ -14,10 +14,9 @@ from skerry.errors import SourceError
 from skerry.model.batch import as_batch, empty, join
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP, sql_name
-from skerry.sources.file.casts import can_cast
-from skerry.sources.file.conform import EARLIEST, LATEST, Conformed, Rows, conform
+from skerry.sources.file.conform import EARLIEST, LATEST, Conformed, Rows, can_cast, conform
+from skerry.sources.file.dead_letters import dead_letters, shown
 from skerry.sources.file.lane import FileLane, StoredFile, find_columns, readable
-from skerry.sources.file.letters import dead_letters, shown
 from skerry.sources.file.options import FileOptions
 from skerry.sources.source import REJECTS, Decoded
 
