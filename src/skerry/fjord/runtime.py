@@ -184,7 +184,7 @@ class FjordRun:
             self._keep(dead_letters(split.source), decoded.rejects)
             for output in self._pipeline.late_outputs(split.source):
                 self._keep(output, late.select(connector.definition.schema.names))
-        return Outcome({split.source: tally}, {split.source: split.reached(gate.newest)})
+        return Outcome({split.source: tally}, {split.source: split.cap_at_horizon(gate.newest)})
 
     def _feed(self, source: Source, accepted: pa.RecordBatch) -> None:
         for number, _, feed in self._pipeline.readers(source.name):

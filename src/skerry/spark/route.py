@@ -95,7 +95,7 @@ class Router:
         for decoded in connector.read(split):
             readings = stamp.put_on(decoded.readings) if stamp else decoded.readings
             self.admit(connector.definition, gate, readings, decoded.rejects)
-        self.learn(split.source, split.reached(gate.newest))
+        self.learn(split.source, split.cap_at_horizon(gate.newest))
 
     def gate(self, source: Source, *, ordered: bool = True) -> Gate:
         """A gate for a split, standing where the batches before have left it."""

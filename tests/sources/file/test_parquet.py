@@ -154,7 +154,7 @@ def test_pieces_of_row_groups_make_up_the_whole_once(tmp_path_factory, times, cu
     path = written(tmp_path_factory.mktemp("pieces"), rows, statistics, ts=ticks, speed=speeds)
     connector = opened(path, COLUMNS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parquet, "_SLICE_ROWS", 2)
+        patch.setattr(parquet, "_PIECE_ROWS", 2)
         found = pieces(connector, *cuts)
     assert [row for piece in found for row in piece.readings.to_pylist()] == readings(connector)
     assert [letter["reason"] for piece in found for letter in piece.rejects.to_pylist()] == reasons(connector)

@@ -36,15 +36,15 @@ class JsonLane(TextLane):
         names = self._definition.schema.names
         found = query_batch(_statement(names), pa.record_batch({"line": lines.text.cast(pa.string())}))
         fits: Any = found.column("fits").to_numpy(zero_copy_only=False)
-        objects, rejects = lines.without(~fits, "not a JSON object")
+        objects, rejects = lines.reject(~fits, "not a JSON object")
         texts = found if fits.all() else found.filter(pa.array(fits))
         return Parsed(pa.RecordBatch.from_arrays(texts.columns[1:], names), objects, rejects)
 
 
 def _statement(names: list[str]) -> str:
     """Write the extraction of some keys in SQL; a key is quoted as a JSON pointer, and that as a text."""
-    pointers = ", ".join(_quoted("/" + name.replace("~", "~0").replace("/", "~1")) for name in names)
-    columns = ", ".join(f"found[{place}] AS c{place}" for place in range(1, len(names) + 1))
+    pointers = ", ".join(_quote("/" + name.replace("~", "~0").replace("/", "~1")) for name in names)
+    columns = ", ".join(f"found[{index}] AS c{index}" for index in range(1, len(names) + 1))
     return f"""
         SELECT coalesce(json_type(object) = 'OBJECT', false) AS fits, {columns}
         FROM (SELECT object, json_extract_string(object, [{pointers}]) AS found
@@ -52,5 +52,5 @@ def _statement(names: list[str]) -> str:
     """
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"

@@ -60,7 +60,7 @@ def test_start_is_utc_unless_it_says_otherwise(text):
 
 
 def test_last_tick_begins_before_the_end():
-    assert Settings.parse({"duration": "10s", "sample_period": "3s"}).ticks == 4
+    assert Settings.parse({"duration": "10s", "sample_period": "3s"}).periods == 4
 
 
 def test_rate_counts_readings_of_all_loops():

@@ -58,31 +58,31 @@ class TrafficConnector(Connector):
         """Check the options and the columns of a source, which reads no file below ``base``."""
         settings = Settings.parse(definition.options)
         check_columns(definition)
-        return cls(definition, settings, live=settings.ticks is None)
+        return cls(definition, settings, live=settings.periods is None)
 
     def lanes(self) -> Sequence[TrafficLane]:
         """Make the lanes; a live one's clock starts now."""
         return [
             TrafficLane(f"traffic-{group}", self._blocks(), self.settings, len(stations))
-            for group, stations in enumerate(self._stations())
+            for group, stations in enumerate(self._divide_stations())
         ]
 
     def read(self, split: Split) -> Iterator[Decoded]:
         """Decode a split, as many units at a time as make a good batch."""
-        stations, blocks = self._group(split.lane), self._blocks()
-        channel, step = Channel(self._traffic(), self.settings, stations), self._units_a_batch(stations)
+        stations, blocks = self._find_stations(split.lane), self._blocks()
+        channel, step = Channel(self._traffic(), self.settings, stations), self._units_per_batch(stations)
         for unit in range(split.start, split.stop, step):
             lines = channel.lines(blocks.first(unit), blocks.first(min(unit + step, split.stop)))
-            yield decode(lines.only(_inside(split, lines, blocks)), self._road(), self.definition.schema)
+            yield decode(lines.keep(_mark_inside(split, lines, blocks)), self._road(), self.definition.schema)
 
     def sensors(self) -> Sequence[Sensor]:
         """List the stations."""
         road, source = self._road(), self.definition.name
         where = zip(road.latitudes.tolist(), road.longitudes.tolist(), strict=True)
-        places = zip(road.names, where, road.sides, road.positions, strict=True)
+        stations = zip(road.names, where, road.sides, road.positions, strict=True)
         return [
             Sensor(name, source, "loop", *point, ("i80", SIDES[side], POSITIONS[position]))
-            for name, point, side, position in places
+            for name, point, side, position in stations
         ]
 
     def incidents(self, first_us: Micros, stop_us: Micros) -> list[Incident]:
@@ -90,46 +90,46 @@ class TrafficConnector(Connector):
         return self._traffic().incidents(first_us, stop_us)
 
     def _road(self) -> Road:
-        return _laid(self.settings.sensors, self.settings.lanes)
+        return _lay_road(self.settings.sensors, self.settings.road_lanes)
 
     def _traffic(self) -> Traffic:
-        return Traffic(self.settings.seed, self._road(), self.settings.incidents_an_hour)
+        return Traffic(self.settings.seed, self._road(), self.settings.incidents_per_hour)
 
-    def _stations(self) -> list[range]:
+    def _divide_stations(self) -> list[range]:
         """Divide the stations into groups, never a pair in two."""
         pairs = self._road().pairs
         groups = min(self.groups, pairs)
         bounds = [min(2 * (pairs * group // groups), self.settings.sensors) for group in range(groups + 1)]
         return [range(first, stop) for first, stop in pairwise(bounds)]
 
-    def _group(self, lane: str) -> range:
-        groups = {f"traffic-{group}": stations for group, stations in enumerate(self._stations())}
+    def _find_stations(self, lane: str) -> range:
+        groups = {f"traffic-{group}": stations for group, stations in enumerate(self._divide_stations())}
         if lane not in groups:
             raise SourceError(f"unknown lane {lane!r} of {self.definition.name}; it has {', '.join(groups)}")
         return groups[lane]
 
     def _blocks(self) -> Blocks:
-        return Blocks.of(self.settings, max(len(stations) for stations in self._stations()))
+        return Blocks.of(self.settings, max(len(stations) for stations in self._divide_stations()))
 
-    def _units_a_batch(self, stations: range) -> int:
-        readings = self._blocks().ticks_a_unit * len(stations) * self.settings.lanes
+    def _units_per_batch(self, stations: range) -> int:
+        readings = self._blocks().periods_per_unit * len(stations) * self.settings.road_lanes
         slots = readings * max(1, self.settings.period_us // SLOT_US) // 2
         return max(1, min(_BATCH_READINGS // readings, _BATCH_SLOTS // max(1, slots)))
 
 
 @lru_cache(maxsize=8)
-def _laid(sensors: int, lanes: int) -> Road:
-    """Keep a road with its names and places: a long one takes a while to lay."""
-    return Road(sensors, lanes)
+def _lay_road(sensors: int, road_lanes: int) -> Road:
+    """Keep a road with its names and coordinates: a long one takes a while to lay."""
+    return Road(sensors, road_lanes)
 
 
-def _inside(split: Split, lines: Lines, blocks: Blocks) -> NDArray[np.bool_]:
+def _mark_inside(split: Split, lines: Lines, blocks: Blocks) -> NDArray[np.bool_]:
     """Tell the lines that lie between the two cuts of a split."""
-    inside = np.ones(lines.tick.size, np.bool_)
+    inside = np.ones(lines.period.size, np.bool_)
     if split.after is not None:
-        unit = lines.arrival_tick < blocks.first(split.start + 1)
+        unit = lines.arrival_period < blocks.first(split.start + 1)
         inside[unit] &= np.maximum.accumulate(lines.time_us[unit]) > split.after
     if split.until is not None:
-        unit = lines.arrival_tick >= blocks.first(split.stop - 1)
+        unit = lines.arrival_period >= blocks.first(split.stop - 1)
         inside[unit] &= np.maximum.accumulate(lines.time_us[unit]) <= split.until
     return inside

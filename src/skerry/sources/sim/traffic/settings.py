@@ -8,15 +8,15 @@ from skerry.errors import OptionError
 from skerry.model.options import Option, moment, number, parse_options, span_of_time, whole_number
 from skerry.model.time import MICROS, Micros
 from skerry.sources.sim.kind import KIND, SIM
-from skerry.sources.sim.traffic.incidents import MOST_AN_HOUR
-from skerry.sources.sim.traffic.vehicles import MOST_LANES
+from skerry.sources.sim.traffic.incidents import MOST_PER_HOUR
+from skerry.sources.sim.traffic.vehicles import MOST_ROAD_LANES
 
 __all__ = ["TRAFFIC_OPTIONS", "Settings"]
 
 TRAFFIC_OPTIONS = (
     KIND,
     Option("sensors", whole_number(2, 100_000), "32", "How many stations."),
-    Option("lanes", whole_number(1, MOST_LANES), "4", "Road lanes per side."),
+    Option("lanes", whole_number(1, MOST_ROAD_LANES), "4", "Road lanes per side."),
     Option("sample_period", span_of_time(1_000, 10 * MICROS["MINUTE"]), "1s", "How often a loop reports."),
     Option("seed", whole_number(0, 2**63 - 1), "1", "Another seed is another road."),
     Option("start_time", moment(), "2000-06-05 06:00:00", "When the first sample period begins."),
@@ -25,7 +25,7 @@ TRAFFIC_OPTIONS = (
     Option("speedup", number(1e-3, 1e9), help="Live: seconds of the road's time per second."),
     Option("missing", number(0, 1), "0.01", "Fraction of readings that never arrive."),
     Option("garbled", number(0, 1), "0.001", "Fraction of the others that arrive broken."),
-    Option("incidents", number(0, MOST_AN_HOUR), "2", "Incidents per hour on the whole road."),
+    Option("incidents", number(0, MOST_PER_HOUR), "2", "Incidents per hour on the whole road."),
     Option("disorder", span_of_time(0, MICROS["HOUR"]), "0s", "How late a reading may arrive."),
 )
 
@@ -34,10 +34,10 @@ TRAFFIC_OPTIONS = (
 class Settings:
     """What is simulated, and how fast a live source plays it: ``speedup`` seconds of the road a second.
 
-    ``ticks`` is how often each loop is sampled, None for a live source; ``disorder_ticks`` is by how
-    many ticks a reading may be late.
+    ``periods`` is how often each loop is sampled, None for a live source; ``disorder_periods`` is by how
+    many periods a reading may be late.
 
-    >>> Settings.parse({"sample_period": "250ms", "duration": "1min"}).ticks
+    >>> Settings.parse({"sample_period": "250ms", "duration": "1min"}).periods
     240
     >>> Settings.parse({"rate": "1280"}).speedup
     10.0
@@ -48,16 +48,16 @@ class Settings:
     """
 
     sensors: int
-    lanes: int
+    road_lanes: int
     period_us: int
     seed: int
     start_us: Micros
-    ticks: int | None
+    periods: int | None
     speedup: float
     missing: float
     garbled: float
-    incidents_an_hour: float
-    disorder_ticks: int
+    incidents_per_hour: float
+    disorder_periods: int
 
     @classmethod
     def parse(cls, options: Mapping[str, str]) -> "Settings":
@@ -66,16 +66,16 @@ class Settings:
         period_us = given["sample_period"]
         return cls(
             sensors=given["sensors"],
-            lanes=given["lanes"],
+            road_lanes=given["lanes"],
             period_us=period_us,
             seed=given["seed"],
             start_us=given["start_time"],
-            ticks=None if given["duration"] is None else -(-given["duration"] // period_us),
+            periods=None if given["duration"] is None else -(-given["duration"] // period_us),
             speedup=_speedup(given, options),
             missing=given["missing"],
             garbled=given["garbled"],
-            incidents_an_hour=given["incidents"],
-            disorder_ticks=given["disorder"] // period_us,
+            incidents_per_hour=given["incidents"],
+            disorder_periods=given["disorder"] // period_us,
         )
 
 
@@ -86,6 +86,6 @@ def _speedup(given: Mapping[str, Any], options: Mapping[str, str]) -> float:
         conflict = "option rate of connector 'sim' and speedup say the same thing: give one of the two"
         raise OptionError(f"{conflict}; got {options['rate']!r}")
     if rate is not None:
-        readings_a_tick = given["sensors"] * given["lanes"]
-        return float(rate * given["sample_period"] / 1e6 / readings_a_tick)
+        readings_per_period = given["sensors"] * given["lanes"]
+        return float(rate * given["sample_period"] / 1e6 / readings_per_period)
     return 1.0 if speedup is None else float(speedup)
