@@ -38,7 +38,7 @@ def opened(folder: Path, format_: str = "csv", *, resume: bool = False) -> FileS
 
 
 def parts(folder: Path) -> list[str]:
-    return sorted(place.name for place in (folder / "v").iterdir())
+    return sorted(path.name for path in (folder / "v").iterdir())
 
 
 def written(folder: Path, format_: str, column: pa.Array) -> Path:
@@ -71,8 +71,8 @@ def as_parquet(folder: Path, column: pa.Array) -> pa.ChunkedArray:
 @pytest.mark.parametrize("read", [as_csv, as_jsonl])
 def test_time_has_all_six_digits(tmp_path, read):
     times = pa.array([0, -1, 1_767_225_600_500_000, -62_135_596_800_000_000], pa.timestamp("us"))
-    told = ["1970-01-01 00:00:00.000000", "1969-12-31 23:59:59.999999", "2026-01-01 00:00:00.500000"]
-    assert read(tmp_path, times) == [*told, "0001-01-01 00:00:00.000000"]
+    texts = ["1970-01-01 00:00:00.000000", "1969-12-31 23:59:59.999999", "2026-01-01 00:00:00.500000"]
+    assert read(tmp_path, times) == [*texts, "0001-01-01 00:00:00.000000"]
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_null_is_empty_in_csv_and_null_in_jsonl(tmp_path, type_):
 
 
 def test_null_and_the_empty_text_differ_in_csv(tmp_path):
-    place = written(tmp_path, "csv", pa.array([None, ""]))
-    assert place.read_text().splitlines() == ['"value","row"', ",0", '"",1']
+    path = written(tmp_path, "csv", pa.array([None, ""]))
+    assert path.read_text().splitlines() == ['"value","row"', ",0", '"",1']
 
 
 def test_null_alone_in_its_row_is_no_empty_line(tmp_path):
@@ -267,11 +267,11 @@ def test_folders_of_other_outputs_stay(tmp_path):
     assert (tmp_path / "w" / "part-00000000.csv").exists()
 
 
-@pytest.mark.parametrize(("format_", "told"), [("csv", b'"a","b"\n'), ("jsonl", b"")])
-def test_output_without_rows_is_one_empty_file(tmp_path, format_, told):
+@pytest.mark.parametrize(("format_", "content"), [("csv", b'"a","b"\n'), ("jsonl", b"")])
+def test_output_without_rows_is_one_empty_file(tmp_path, format_, content):
     opened(tmp_path, format_).close()
     assert parts(tmp_path) == [f"part-00000000.{format_}"]
-    assert (tmp_path / "v" / f"part-00000000.{format_}").read_bytes() == told
+    assert (tmp_path / "v" / f"part-00000000.{format_}").read_bytes() == content
 
 
 def test_parquet_without_rows_still_shows_its_columns(tmp_path):

@@ -24,7 +24,7 @@ def bench(
 
     Example: skerry bench pipeline --json pipeline.json
     """
-    known = sorted(place.stem for place in _FOLDER.glob("[a-z]*.py"))
+    known = sorted(path.stem for path in _FOLDER.glob("[a-z]*.py"))
     if not known:
         raise InputError("benchmarks belong to a source checkout; there is none around this installation")
     for name in names or known:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from skerry.build import explain as plans
-from skerry.cli.script import opened
+from skerry.cli.script import open_script
 from skerry.database import Database
 from skerry.errors import InputError
 from skerry.plan.shared import Deal
@@ -23,13 +23,13 @@ def explain(
 
     Example: skerry explain traffic.sql
     """
-    database = opened(script, project)
+    database = open_script(script, project)
     found = database.plans()
     shared = {name: plan for plan in share(found) if isinstance(plan.root, Deal) for name in plan.root.outputs}
-    told = [plans.explain(plan, shared.get(plan.name)) for plan in found] + _subscriptions(database)
-    if not told:
+    descriptions = [plans.explain(plan, shared.get(plan.name)) for plan in found] + _subscriptions(database)
+    if not descriptions:
         raise InputError("the script has no view; add one with CREATE MATERIALIZED VIEW")
-    typer.echo("\n\n".join(told))
+    typer.echo("\n\n".join(descriptions))
 
 
 def _subscriptions(database: Database) -> list[str]:

@@ -12,8 +12,8 @@ import typer
 from rich.console import Console
 from rich.status import Status
 
-from skerry.cli.script import opened
-from skerry.cli.summary import told
+from skerry.cli.script import open_script
+from skerry.cli.summary import summarize
 from skerry.database import Settings
 from skerry.errors import RunError
 from skerry.pipeline.pipeline import Outcome
@@ -42,13 +42,13 @@ def run(
     """
     sink = make_sink("files", {"folder": str(out), "format": format_})
     settings = Settings(runtime, master, checkpoint, batch_rows)
-    database = opened(script, project)
+    database = open_script(script, project)
     if subscriptions:
         database.subscribe(read_subscriptions(subscriptions))
     started = time.monotonic()
     with interruptible() as stopped, Console(stderr=True).status(f"starting {runtime}") as status:
         outcome = database.run(sink, settings, stopped=stopped.is_set, watch=_Watch(status))
-    typer.echo(told(outcome, runtime, time.monotonic() - started, out))
+    typer.echo(summarize(outcome, runtime, time.monotonic() - started, out))
     if outcome.failures:
         raise RunError(f"stopped before the end: {', '.join(sorted(outcome.failures))}; all other views are complete")
 

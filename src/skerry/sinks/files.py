@@ -138,25 +138,25 @@ def _find(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
 
 def _write_parquet(path: Path, table: pa.Table) -> None:
     """Store texts by dictionary, for they repeat, and whole numbers and times by their differences, which are small."""
-    stored = _columns_as(_stored, table)
-    leaves = {name: type_ for field in stored.schema for name, type_ in _leaves(field.name, field.type)}
+    stored = _convert_columns(_to_parquet, table)
+    leaves = {name: type_ for field in stored.schema for name, type_ in _find_leaves(field.name, field.type)}
     texts = [name for name, type_ in leaves.items() if pa.types.is_string(type_)]
     whole = [name for name, type_ in leaves.items() if _is_whole(type_)]
     encodings = dict.fromkeys(whole, "DELTA_BINARY_PACKED")
     pyarrow.parquet.write_table(stored, path, use_dictionary=texts, column_encoding=encodings)
 
 
-def _leaves(path: str, type_: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
+def _find_leaves(path: str, type_: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
     """What a column holds in the end, by the paths that Parquet gives it.
 
-    >>> list(_leaves("members", pa.list_(pa.struct({"ts": pa.int64()}))))
+    >>> list(_find_leaves("members", pa.list_(pa.struct({"ts": pa.int64()}))))
     [('members.list.element.ts', DataType(int64))]
     """
     if pa.types.is_list(type_):
-        yield from _leaves(f"{path}.list.element", type_.value_type)
+        yield from _find_leaves(f"{path}.list.element", type_.value_type)
     elif pa.types.is_struct(type_):
         for index in range(type_.num_fields):
-            yield from _leaves(f"{path}.{type_.field(index).name}", type_.field(index).type)
+            yield from _find_leaves(f"{path}.{type_.field(index).name}", type_.field(index).type)
     else:
         yield path, type_
 
@@ -167,76 +167,78 @@ def _is_whole(type_: pa.DataType) -> bool:
 
 def _write_csv(path: Path, table: pa.Table) -> None:
     if table.num_columns == 1 and table.column(0).null_count:  # an empty line is no row to most readers
-        text = _as_csv(table.column(0).combine_chunks()).cast(pa.string())
+        text = _to_csv(table.column(0).combine_chunks()).cast(pa.string())
         table = pa.table([text.fill_null("")], table.column_names)
-    pyarrow.csv.write_csv(_columns_as(_as_csv, table), path)
+    pyarrow.csv.write_csv(_convert_columns(_to_csv, table), path)
 
 
 def _write_jsonl(path: Path, table: pa.Table) -> None:
     with path.open("w", encoding="utf-8") as file:
-        for row in _columns_as(_as_text, table).to_pylist():
-            file.write(json.dumps(_plain(row), ensure_ascii=False) + "\n")
+        for row in _convert_columns(_to_text, table).to_pylist():
+            file.write(json.dumps(_to_json(row), ensure_ascii=False) + "\n")
 
 
 _WRITERS = {"parquet": _write_parquet, "csv": _write_csv, "jsonl": _write_jsonl}
 
 
-def _columns_as(form: Callable[[pa.Array], pa.Array], table: pa.Table) -> pa.Table:
-    return pa.table([form(column.combine_chunks()) for column in table.columns], table.column_names)
+def _convert_columns(convert: Callable[[pa.Array], pa.Array], table: pa.Table) -> pa.Table:
+    return pa.table([convert(column.combine_chunks()) for column in table.columns], table.column_names)
 
 
-def _stored(column: pa.Array) -> pa.Array:
+def _to_parquet(column: pa.Array) -> pa.Array:
     """Parquet has spans of a fixed length alone."""
     if pa.types.is_interval(column.type):
-        return pa.array([None if span is None else _fixed(span) for span in column.to_pylist()], pa.duration("us"))
+        return pa.array(
+            [None if span is None else _to_fixed_span(span) for span in column.to_pylist()], pa.duration("us")
+        )
     return column
 
 
-def _as_csv(column: pa.Array) -> pa.Array:
+def _to_csv(column: pa.Array) -> pa.Array:
     if pa.types.is_nested(column.type):
         values = column.to_pylist()
-        texts = [None if value is None else json.dumps(_plain(value), ensure_ascii=False) for value in values]
+        texts = [None if value is None else json.dumps(_to_json(value), ensure_ascii=False) for value in values]
         return pa.array(texts, pa.string())
-    return _as_text(column)
+    return _to_text(column)
 
 
-def _as_text(column: pa.Array) -> pa.Array:
+def _to_text(column: pa.Array) -> pa.Array:
     """Times with all six digits, and spans, as texts; all other columns as they are."""
     if pa.types.is_timestamp(column.type):
         return pc.strftime(column.cast(pa.timestamp("us")), format="%Y-%m-%d %H:%M:%S")
     if pa.types.is_interval(column.type) or pa.types.is_duration(column.type):
-        return pa.array([_plain(span) for span in column.to_pylist()], pa.string())
+        return pa.array([_to_json(span) for span in column.to_pylist()], pa.string())
     return column
 
 
-def _plain(value: object) -> object:
+def _to_json(value: object) -> object:
     """A value as JSON knows it: a whole decimal is a number, what JSON has no word for is its text."""
     if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
+        return {name: _to_json(part) for name, part in value.items()}
     if isinstance(value, list):
-        return [_plain(part) for part in value]
+        return [_to_json(part) for part in value]
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, datetime):
         return value.isoformat(" ", "microseconds")
     if isinstance(value, timedelta | pa.MonthDayNano):
-        return _span(_fixed(value))
+        return _spell_span(_to_fixed_span(value))
     if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
         return int(value)
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def _fixed(span: timedelta | pa.MonthDayNano) -> timedelta:
+def _to_fixed_span(span: timedelta | pa.MonthDayNano) -> timedelta:
     """A span of fixed length; a month has thirty days here."""
     if isinstance(span, timedelta):
         return span
     return timedelta(days=30 * span.months + span.days, microseconds=span.nanoseconds // 1000)
 
 
-def _span(span: timedelta) -> str:
+def _spell_span(span: timedelta) -> str:
     """Spell a span as SQL reads it, in hours however many.
 
-    >>> _span(timedelta(days=1, hours=1)), _span(timedelta(seconds=-1.5))
+    >>> _spell_span(timedelta(days=1, hours=1)), _spell_span(timedelta(seconds=-1.5))
     ('25:00:00.000000', '-00:00:01.500000')
     """
     seconds, micros = divmod(abs(span) // timedelta(microseconds=1), 1_000_000)

@@ -38,11 +38,11 @@ def is_live(source: Source) -> bool:
 def foreign_envelopes(spark: SparkSession, routing: Routing, number: int) -> DataFrame:
     """The ``number``-th foreign source of a pipeline, as envelopes."""
     source = routing.pipeline.foreign[number]
-    route = _mapping(routing, source, _FIRST_TASK * (number + 1))
-    return _loaded(spark, source).mapInArrow(route, SPARK_SCHEMA)
+    route = _make_route(routing, source, _FIRST_TASK * (number + 1))
+    return _load(spark, source).mapInArrow(route, SPARK_SCHEMA)
 
 
-def _loaded(spark: SparkSession, source: Source) -> DataFrame:
+def _load(spark: SparkSession, source: Source) -> DataFrame:
     format_, options = SparkConnector.parse(source)
     reader = spark.readStream.format(format_)
     if not is_live(source):
@@ -50,13 +50,13 @@ def _loaded(spark: SparkSession, source: Source) -> DataFrame:
     for name, value in options.items():
         reader = reader.option(name, value)
     try:
-        return _declared(reader.load(), source)
+        return _select_declared(reader.load(), source)
     except (PySparkException, Py4JJavaError) as error:
-        told = error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else str(error)
-        raise SourceError(f"Spark cannot open source {source.name!r}: {told.splitlines()[0]}") from None
+        message = error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else str(error)
+        raise SourceError(f"Spark cannot open source {source.name!r}: {message.splitlines()[0]}") from None
 
 
-def _declared(frame: DataFrame, source: Source) -> DataFrame:
+def _select_declared(frame: DataFrame, source: Source) -> DataFrame:
     """The declared columns, in their order and types; what does not cast is NULL."""
     missing = [name for name in source.schema.names if name not in frame.columns]
     if missing:
@@ -71,7 +71,7 @@ def _spark_type(type_: pa.DataType) -> str:
     return {"VARCHAR": "STRING", "TIMESTAMP": "TIMESTAMP_NTZ"}.get(name, name)
 
 
-def _mapping(
+def _make_route(
     routing: Routing, source: Source, first_task: int
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def route(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -81,7 +81,7 @@ def _mapping(
         gate = router.gate(source, ordered=False)
         stamp = routing.pipeline.stamp(Split(source.name, str(context.partitionId()), 0, 1))
         for batch in batches:
-            readings, rejects = _timed(batch.cast(source.schema), source)
+            readings, rejects = _split_off_timeless(batch.cast(source.schema), source)
             router.admit(source, gate, stamp.put_on(readings) if stamp else readings, rejects)
         router.learn(source.name, gate.newest)
         yield to_batch(router.envelopes(done=False))
@@ -89,7 +89,7 @@ def _mapping(
     return route
 
 
-def _timed(readings: pa.RecordBatch, source: Source) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+def _split_off_timeless(readings: pa.RecordBatch, source: Source) -> tuple[pa.RecordBatch, pa.RecordBatch]:
     """Tell readings without an event time from the others."""
     if source.event_time is None or not readings.column(source.event_time).null_count:
         return readings, empty(REJECTS)

@@ -46,7 +46,7 @@ def test_times_of_any_unit_become_microseconds_in_utc(tmp_path, unit, zone, stat
     connector = opened(path, COLUMNS)
     [lane] = connector.lanes()
     assert [row["ts"] for row in readings(connector)] == MOMENTS
-    assert [lane.first(0), lane.last(0), lane.last(1)] == [micros(MOMENTS[place]) for place in (1, 0, 3)]
+    assert [lane.first(0), lane.last(0), lane.last(1)] == [micros(MOMENTS[index]) for index in (1, 0, 3)]
 
 
 def test_times_stored_as_texts_are_read_and_peeked_at(tmp_path):
