@@ -65,7 +65,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose options they are, and the words in which its errors are told."""
+    """Whose options they are, and how its errors are worded."""
 
     name: str
     unknown: str = "unknown option {option!r} of {owner}; it has {known}"
