@@ -66,7 +66,7 @@ class Counting(Sink):
     def open(self, outputs: Mapping[str, pa.Schema], *, resume: bool) -> None:
         """Nothing to make ready."""
 
-    def write(self, output: str, number: int, rows: pa.RecordBatch, staged: Sequence[int] = ()) -> None:
+    def write(self, output: str, number: int, rows: pa.RecordBatch, parts: Sequence[int] = ()) -> None:
         """Count, or keep."""
         if output == "lost":
             self.losses += rows.to_pylist()

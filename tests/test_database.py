@@ -7,7 +7,7 @@ import skerry
 from skerry.catalog import Catalog, Subscription
 from skerry.database import RUNTIMES, Database, Settings, connect
 from skerry.errors import CatalogError, InputError, OptionError, SkerryError, SourceError, UnknownColumn
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 
 ROAD = """CREATE SOURCE road (ts TIMESTAMP, segment INT, speed DOUBLE, WATERMARK FOR ts AS ts)
     WITH (connector='file', path='road.csv');"""

@@ -22,8 +22,9 @@ from skerry.pipeline.why import explain_why
 from skerry.plan.rewrites.resolve_paths import resolve_paths
 from skerry.plan.sharing import share
 from skerry.plan.view import ViewPlan
-from skerry.sinks.sink import MemorySink, Sink
-from skerry.sources.opening import open_connector
+from skerry.sinks.memory import MemorySink
+from skerry.sinks.sink import Sink
+from skerry.sources.connectors import open_connector
 from skerry.sources.source import Connector
 from skerry.subscriptions.versions import RegistryFolder
 

@@ -23,9 +23,9 @@ def explained(folder, script):
 
 def test_explain_tells_what_runs_where(tmp_path):
     result = explained(tmp_path, SCRIPT)
-    told = [line.strip() for line in result.stdout.splitlines() if line]
+    lines = [line.strip() for line in result.stdout.splitlines() if line]
     assert result.exit_code == 0
-    assert all(line.startswith(start) for line, start in zip(told, MEAN + SEEN, strict=True)), told
+    assert all(line.startswith(start) for line, start in zip(lines, MEAN + SEEN, strict=True)), lines
 
 
 def test_explain_needs_no_data(tmp_path):
@@ -52,13 +52,13 @@ JOIN LAST_ROWS(road, 9) AS b ON a.sensor = b.sensor WHERE a.speed < b.speed AND 
 
 
 def test_explain_tells_keys_windows_and_places_of_a_join(tmp_path):
-    told = [line.strip() for line in explained(tmp_path, SCRIPT.partition(";")[0] + ";" + JOIN).stdout.splitlines()]
-    assert told[1].startswith("-- operate: in one bucket, since LAST_ROWS needs one order of arrival")
-    assert told[3:5] == [
+    lines = [line.strip() for line in explained(tmp_path, SCRIPT.partition(";")[0] + ";" + JOIN).stdout.splitlines()]
+    assert lines[1].startswith("-- operate: in one bucket, since LAST_ROWS needs one order of arrival")
+    assert lines[3:5] == [
         "Select a.speed < b.speed",
         "Join (snjoin) a.sensor = b.sensor over a SLIDING 1 MINUTE, b LAST_ROWS 9",
     ]
-    assert [line for line in told if line.startswith("-- route")] == [
+    assert [line for line in lines if line.startswith("-- route")] == [
         "-- route a: beside the source, only the columns that are needed",
         "-- route b: beside the source, only the columns that are needed",
     ]
@@ -67,13 +67,13 @@ def test_explain_tells_keys_windows_and_places_of_a_join(tmp_path):
 def test_explain_counts_subscriptions(tmp_path):
     rows = "('a', 'road', 'speed < 3'), ('b', 'road', 'TRUE')"
     inserted = f"INSERT INTO subscriptions (id, stream, predicate) VALUES {rows}"
-    told = explained(tmp_path, f"{SCRIPT.partition(';')[0]}; {inserted}").stdout
-    assert told == "subscriptions\n  road: 2, by one query index beside the source\n"
+    text = explained(tmp_path, f"{SCRIPT.partition(';')[0]}; {inserted}").stdout
+    assert text == "subscriptions\n  road: 2, by one query index beside the source\n"
 
 
 def test_explain_tells_which_views_share_a_join(tmp_path):
     view = """CREATE MATERIALIZED VIEW v{0} AS SELECT a.sensor FROM SLIDING(road, ts, INTERVAL '{0}' SECOND) AS a
     JOIN SLIDING(road, ts, INTERVAL '9' SECOND) AS b ON a.sensor = b.sensor;"""
     views = "".join(map(view.format, range(1, 9)))
-    told = explained(tmp_path, SCRIPT.partition(";")[0] + ";" + JOIN + views).stdout
-    assert told.count("; one join over a SLIDING 8 SECOND, b SLIDING 9 SECOND for this and 7 other views") == 8
+    text = explained(tmp_path, SCRIPT.partition(";")[0] + ";" + JOIN + views).stdout
+    assert text.count("; one join over a SLIDING 8 SECOND, b SLIDING 9 SECOND for this and 7 other views") == 8

@@ -8,7 +8,7 @@ import pytest
 import skerry
 from skerry import cli
 from skerry.database import Settings
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 
 SOURCE = "CREATE SOURCE road (speed DOUBLE, lane INT) WITH (connector='file', path='r.csv')"
 VIEW = "CREATE MATERIALIZED VIEW slow AS SELECT speed FROM road WHERE speed < 30"
@@ -28,9 +28,9 @@ def queries(project, monkeypatch, capsys):
 
     def run(*arguments, code=0):
         monkeypatch.setattr(sys, "argv", ["skerry", "queries", *arguments, "--project", str(project)])
-        assert cli._carried_out() == code
-        told = capsys.readouterr()
-        return told.out if code == 0 else told.err
+        assert cli._run_command() == code
+        printed = capsys.readouterr()
+        return printed.out if code == 0 else printed.err
 
     return run
 
@@ -49,12 +49,12 @@ def test_view_is_shown_as_it_was_written(queries):
 
 @pytest.mark.parametrize("format_", ["jsonl", "parquet"])
 def test_many_are_loaded_from_a_file(queries, project, format_):
-    place = project / f"many.{format_}"
+    path = project / f"many.{format_}"
     if format_ == "parquet":
-        pq.write_table(pa.Table.from_pylist(MANY), place)
+        pq.write_table(pa.Table.from_pylist(MANY), path)
     else:
-        place.write_text("\n".join(map(json.dumps, MANY)))
-    assert queries("load", str(place)) == "250 subscriptions\n"
+        path.write_text("\n".join(map(json.dumps, MANY)))
+    assert queries("load", str(path)) == "250 subscriptions\n"
     assert queries("list", "--limit", "2").splitlines()[-1] == "and 248 more; --limit shows more"
 
 
@@ -69,10 +69,10 @@ def test_many_are_loaded_from_a_file(queries, project, format_):
     ],
 )
 def test_wrong_use_is_told_in_one_line(queries, arguments, message):
-    told = queries(*arguments, code=2)
-    assert told.startswith("error: ")
-    assert message in told
-    assert told.count("\n") == 1
+    printed = queries(*arguments, code=2)
+    assert printed.startswith("error: ")
+    assert message in printed
+    assert printed.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def test_wrong_use_is_told_in_one_line(queries, arguments, message):
     ],
 )
 def test_wrong_file_is_told_and_leaves_nothing(queries, project, text, message):
-    place = project / "wrong.jsonl"
-    place.write_text(text)
-    assert message in queries("load", str(place), code=2)
+    path = project / "wrong.jsonl"
+    path.write_text(text)
+    assert message in queries("load", str(path), code=2)
     assert queries("list") == "view slow: road\n"
 
 
@@ -115,8 +115,8 @@ def test_rules_are_added_shown_and_removed(queries, project):
 
 def test_wrong_rules_are_told_by_file_and_code(queries, project):
     (project / "fast.dl").write_text("fast(x) :- road(speed, lane).")
-    told = queries("add", str(project / "fast.dl"), code=2)
-    assert "fast.dl: E101 line 1" in told
+    printed = queries("add", str(project / "fast.dl"), code=2)
+    assert "fast.dl: E101 line 1" in printed
     assert "there is no rule program" in queries("add", "nowhere.dl", code=2)
     assert "has an id, a stream and a predicate" in queries("add", "q9", "road", code=2)
 

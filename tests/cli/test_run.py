@@ -24,15 +24,15 @@ def interrupted(folder: Path, *options: str) -> tuple[int, str, str]:
     while process.poll() is None and not answers(folder, "seen"):
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)
-    told, complaints = process.communicate(timeout=100)
-    return process.returncode, told, complaints
+    printed, complaints = process.communicate(timeout=100)
+    return process.returncode, printed, complaints
 
 
-def assert_stopped_cleanly(folder: Path, runtime: str, code: int, told: str, complaints: str) -> None:
+def assert_stopped_cleanly(folder: Path, runtime: str, code: int, printed: str, complaints: str) -> None:
     rows = len(answers(folder, "seen"))
     assert (code, complaints) == (0, "")
-    assert told.startswith(f"ran on {runtime}: ")
-    assert f"  seen: {rows} rows\n" in told
+    assert printed.startswith(f"ran on {runtime}: ")
+    assert f"  seen: {rows} rows\n" in printed
     assert list((folder / "out").rglob("*.tmp")) == []
 
 

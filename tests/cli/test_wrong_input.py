@@ -42,7 +42,7 @@ COMMANDS = {
 }
 
 
-def assert_told(done, message):
+def assert_refused(done, message):
     assert done.returncode == 2
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
@@ -52,15 +52,15 @@ def assert_told(done, message):
 
 @pytest.mark.parametrize(("script", "message"), SCRIPTS.values(), ids=SCRIPTS)
 def test_wrong_script_is_told_in_one_line(tmp_path, script, message):
-    assert_told(run(laid_out(tmp_path, script)), message)
+    assert_refused(run(laid_out(tmp_path, script)), message)
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(("options", "message"), OPTIONS.values(), ids=OPTIONS)
 def test_wrong_option_is_told_in_one_line(tmp_path, options, message):
-    assert_told(run(laid_out(tmp_path), *options), message)
+    assert_refused(run(laid_out(tmp_path), *options), message)
 
 
 @pytest.mark.parametrize(("arguments", "message"), COMMANDS.values(), ids=COMMANDS)
 def test_wrong_command_is_told_in_one_line(tmp_path, arguments, message):
-    assert_told(skerry(tmp_path, *arguments), message)
+    assert_refused(skerry(tmp_path, *arguments), message)

@@ -17,7 +17,7 @@ from skerry.lang.sql import Session
 from skerry.model.types import TIMESTAMP
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 from skerry.testing.sources import GivenConnector
 
 DELAY_US = 20

@@ -11,7 +11,7 @@ from skerry.fjord.runtime import FjordRuntime
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
 from skerry.replay.replay import Replay
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 from skerry.testing.sources import GivenConnector
 from tests.fjord.given import SCHEMA, views
 

@@ -13,9 +13,9 @@ from skerry.fjord.runtime import FjordRuntime
 from skerry.lang.sql import Session
 from skerry.pipeline.outcome import Tally
 from skerry.pipeline.pipeline import Pipeline
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 from skerry.sources.file import FileConnector
-from skerry.sources.sim import TrafficConnector
+from skerry.sources.sim.traffic import TrafficConnector
 from tests.fjord.given import (
     SCHEMA,
     Lanes,

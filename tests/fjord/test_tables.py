@@ -7,7 +7,7 @@ import pyarrow as pa
 from skerry.catalog import Catalog
 from skerry.database import Database, Settings
 from skerry.fjord.runtime import FjordRuntime
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 
 SCRIPT = """
 CREATE SOURCE road (sensor INT, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH (connector='file', path='road*.csv');

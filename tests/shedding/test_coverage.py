@@ -13,7 +13,7 @@ from skerry.catalog import Catalog
 from skerry.fjord.runtime import FjordRuntime
 from skerry.lang.sql import Session
 from skerry.pipeline.pipeline import Pipeline
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 from skerry.testing.sources import GivenConnector
 
 RUNS, FEWEST = 60, 48

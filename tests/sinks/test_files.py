@@ -38,7 +38,7 @@ def opened(folder: Path, format_: str = "csv", *, resume: bool = False) -> FileS
 
 
 def parts(folder: Path) -> list[str]:
-    return sorted(place.name for place in (folder / "v").iterdir())
+    return sorted(path.name for path in (folder / "v").iterdir())
 
 
 def written(folder: Path, format_: str, column: pa.Array) -> Path:
@@ -71,8 +71,8 @@ def as_parquet(folder: Path, column: pa.Array) -> pa.ChunkedArray:
 @pytest.mark.parametrize("read", [as_csv, as_jsonl])
 def test_time_has_all_six_digits(tmp_path, read):
     times = pa.array([0, -1, 1_767_225_600_500_000, -62_135_596_800_000_000], pa.timestamp("us"))
-    told = ["1970-01-01 00:00:00.000000", "1969-12-31 23:59:59.999999", "2026-01-01 00:00:00.500000"]
-    assert read(tmp_path, times) == [*told, "0001-01-01 00:00:00.000000"]
+    texts = ["1970-01-01 00:00:00.000000", "1969-12-31 23:59:59.999999", "2026-01-01 00:00:00.500000"]
+    assert read(tmp_path, times) == [*texts, "0001-01-01 00:00:00.000000"]
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_null_is_empty_in_csv_and_null_in_jsonl(tmp_path, type_):
 
 
 def test_null_and_the_empty_text_differ_in_csv(tmp_path):
-    place = written(tmp_path, "csv", pa.array([None, ""]))
-    assert place.read_text().splitlines() == ['"value","row"', ",0", '"",1']
+    path = written(tmp_path, "csv", pa.array([None, ""]))
+    assert path.read_text().splitlines() == ['"value","row"', ",0", '"",1']
 
 
 def test_null_alone_in_its_row_is_no_empty_line(tmp_path):
@@ -208,18 +208,18 @@ def test_unfinished_file_that_a_killed_run_left_is_removed(tmp_path, name, resum
     assert parts(tmp_path) == []
 
 
-def test_staged_rows_are_unseen_until_their_batch_is_written(tmp_path):
+def test_rows_of_a_part_are_unseen_until_their_batch_is_written(tmp_path):
     sink = opened(tmp_path)
-    sink.stager().stage("v", 3, 1, rows(1))
+    sink.part_writer().write_part("v", 3, 1, rows(1))
     assert [name for name in parts(tmp_path) if not name.startswith(".")] == []
-    sink.write("v", 3, rows(2), staged=[1])
+    sink.write("v", 3, rows(2), parts=[1])
     assert parts(tmp_path) == ["part-00000003-1.csv", "part-00000003.csv"]
 
 
-def test_batch_whose_rows_are_all_staged_has_no_file_of_its_own(tmp_path):
+def test_batch_whose_rows_are_all_in_parts_has_no_file_of_its_own(tmp_path):
     sink = opened(tmp_path)
-    sink.stager().stage("v", 3, 1, rows(1))
-    sink.write("v", 3, rows(), staged=[1])
+    sink.part_writer().write_part("v", 3, 1, rows(1))
+    sink.write("v", 3, rows(), parts=[1])
     assert parts(tmp_path) == ["part-00000003-1.csv"]
 
 
@@ -227,15 +227,15 @@ def test_batch_that_runs_again_in_other_tasks_leaves_their_files_alone(tmp_path)
     sink = opened(tmp_path)
     for tasks in ([1, 2], [2, 5]):
         for task in tasks:
-            sink.stager().stage("v", 3, task, rows(task))
-        sink.write("v", 3, rows(), staged=tasks)
+            sink.part_writer().write_part("v", 3, task, rows(task))
+        sink.write("v", 3, rows(), parts=tasks)
     assert parts(tmp_path) == ["part-00000003-2.csv", "part-00000003-5.csv"]
 
 
-def test_stager_travels(tmp_path):
+def test_part_writer_travels(tmp_path):
     sink = opened(tmp_path)
-    pickle.loads(pickle.dumps(sink.stager())).stage("v", 0, 0, rows(1))
-    sink.write("v", 0, rows(), staged=[0])
+    pickle.loads(pickle.dumps(sink.part_writer())).write_part("v", 0, 0, rows(1))
+    sink.write("v", 0, rows(), parts=[0])
     assert (tmp_path / "v" / "part-00000000-0.csv").read_text() == '"a","b"\n1,"x"\n'
 
 
@@ -267,11 +267,11 @@ def test_folders_of_other_outputs_stay(tmp_path):
     assert (tmp_path / "w" / "part-00000000.csv").exists()
 
 
-@pytest.mark.parametrize(("format_", "told"), [("csv", b'"a","b"\n'), ("jsonl", b"")])
-def test_output_without_rows_is_one_empty_file(tmp_path, format_, told):
+@pytest.mark.parametrize(("format_", "content"), [("csv", b'"a","b"\n'), ("jsonl", b"")])
+def test_output_without_rows_is_one_empty_file(tmp_path, format_, content):
     opened(tmp_path, format_).close()
     assert parts(tmp_path) == [f"part-00000000.{format_}"]
-    assert (tmp_path / "v" / f"part-00000000.{format_}").read_bytes() == told
+    assert (tmp_path / "v" / f"part-00000000.{format_}").read_bytes() == content
 
 
 def test_parquet_without_rows_still_shows_its_columns(tmp_path):

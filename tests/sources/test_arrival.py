@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.model.time import START_OF_TIME
-from skerry.sources.arrival import arrivals, cut
+from skerry.sources.arrival import cut, find_arrivals
 
 moments = st.integers(-50, 50)
 units = st.lists(st.none() | moments, max_size=20).map(
@@ -17,7 +17,7 @@ units = st.lists(st.none() | moments, max_size=20).map(
 def test_a_reading_arrives_at_the_greatest_time_so_far(unit):
     times = unit["ts"].cast(pa.int64()).to_pylist()
     so_far = [[time for time in times[: row + 1] if time is not None] for row in range(len(times))]
-    assert arrivals(unit, "ts").tolist() == [max(seen, default=START_OF_TIME) for seen in so_far]
+    assert find_arrivals(unit, "ts").tolist() == [max(seen, default=START_OF_TIME) for seen in so_far]
 
 
 @given(unit=units, cuts=st.lists(moments, max_size=4))

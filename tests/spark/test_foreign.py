@@ -11,7 +11,7 @@ from skerry.catalog import Catalog, Source
 from skerry.database import Database, Settings
 from skerry.errors import InputError, OptionError, SourceError
 from skerry.pipeline.outcome import Tally
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 from skerry.spark.foreign import is_live
 
 FILES, ROWS = 3, 50
@@ -54,7 +54,7 @@ def test_files_that_spark_reads_give_what_files_give(tmp_path):
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("options", "kind", "told"),
+    ("options", "kind", "message"),
     [
         ("spark_format='papyrus'", SourceError, "Spark cannot open source 'road': .*papyrus"),
         ("spark_format='parquet', 'spark.path'='/nowhere'", SourceError, "Spark cannot open source 'road': .*nowhere"),
@@ -63,8 +63,8 @@ def test_files_that_spark_reads_give_what_files_give(tmp_path):
         ("spark_format='rate', path='x'", OptionError, "has no option 'path'; known are spark_format and spark.NAME"),
     ],
 )
-def test_source_that_spark_cannot_open_is_told_in_one_line(options, kind, told):
-    with pytest.raises(InputError, match=told) as raised:
+def test_source_that_spark_cannot_open_is_told_in_one_line(options, kind, message):
+    with pytest.raises(InputError, match=message) as raised:
         answered(f"connector='spark', {options}", "spark")
     assert raised.type is kind
     assert "\n" not in str(raised.value)

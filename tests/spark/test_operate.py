@@ -11,7 +11,7 @@ from pyspark.sql import Row
 from skerry.model.batch import unpack
 from skerry.model.time import Micros
 from skerry.operators.joins.shedding import SheddingJoin
-from skerry.sinks.sink import Stager
+from skerry.sinks.sink import PartWriter
 from skerry.sources.source import Split
 from skerry.spark import operate
 from skerry.spark.envelope import DIRECT, SHARE, TALLY
@@ -38,7 +38,7 @@ class StatePages(dict):
 class Stage:
     """The stateful stage over one bucket, in a worker that may lose what it keeps."""
 
-    stager = None
+    part_writer = None
 
     def __init__(self, lanes: Lanes, run: str = "run", view: str = MEAN):
         self.pipeline, self.pages, self.run = pipeline(lanes, 1, view), StatePages(), run
@@ -60,7 +60,7 @@ class Stage:
     def work(self, batch: int, envelopes: list[Row] | None = None) -> list[Row]:
         self.pages.written = []
         with patch.object(operate, "batch_of_task", return_value=batch):
-            processor = Operate(self.pipeline, self.run, self.stager)
+            processor = Operate(self.pipeline, self.run, self.part_writer)
             processor.init(self)
             rows = self.envelopes(batch) if envelopes is None else envelopes
             return list(processor.handleInputRows((0, 0), iter(rows), None))
@@ -170,21 +170,21 @@ def test_direct_envelopes_pass_as_they_are():
     assert list(Operate(pipeline([], 1, MEAN), "run").handleInputRows((DIRECT, 1), iter(rows), None)) == rows
 
 
-class Staged(Stager):
+class KeptParts(PartWriter):
     def __init__(self):
         self.rows = {}
 
-    def stage(self, output, number, task, rows):
+    def write_part(self, output, number, task, rows):
         self.rows[output, number, task] = rows
 
 
-def test_many_answers_are_staged_and_their_number_is_sent(monkeypatch):
-    monkeypatch.setattr(operate, "STAGED_BYTES", 0)
+def test_many_answers_are_written_as_parts_and_their_number_is_sent(monkeypatch):
+    monkeypatch.setattr(operate, "PART_BYTES", 0)
     stage = Stage(ONE_LANE)
-    stage.stager = Staged()
+    stage.part_writer = KeptParts()
     [answer] = [row for batch in range(3) for row in stage.work(batch)]
     assert (answer.blob, answer.row_count, answer.task) == (None, 3, 0)
-    assert stage.stager.rows["mean", 2, 0]["n"].to_pylist() == [1, 1, 1]
+    assert stage.part_writer.rows["mean", 2, 0]["n"].to_pylist() == [1, 1, 1]
 
 
 SHED = """CREATE MATERIALIZED VIEW pairs

@@ -133,13 +133,13 @@ def test_task_of_another_stream_sends_no_tick_before_the_end(done, buckets):
 
 
 @pytest.mark.parametrize("limit", [0, 1 << 20])
-def test_answers_beyond_the_limit_are_staged_and_their_number_is_sent(monkeypatch, limit):
-    monkeypatch.setattr(route, "STAGED_BYTES", limit)
-    staged: list[tuple[str, pa.RecordBatch]] = []
-    router = Router(pipeline(LANES), 3, 7, {}, ["road"], stage=lambda *told: staged.append(told))
+def test_answers_beyond_the_limit_are_written_as_parts_and_their_number_is_sent(monkeypatch, limit):
+    monkeypatch.setattr(route, "PART_BYTES", limit)
+    parts: list[tuple[str, pa.RecordBatch]] = []
+    router = Router(pipeline(LANES), 3, 7, {}, ["road"], write_part=lambda *told: parts.append(told))
     router.intake.read_split(Split("road", "0", 0, 1))
     [found] = named(list(router.envelopes(done=False)), "slow")
-    assert ("slow" in dict(staged)) is (found.blob is None) is (limit == 0)
+    assert ("slow" in dict(parts)) is (found.blob is None) is (limit == 0)
     assert found.row_count == (1 if limit == 0 else None)
 
 

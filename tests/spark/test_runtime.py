@@ -11,7 +11,7 @@ from skerry.catalog import Catalog
 from skerry.database import Database, Settings
 from skerry.errors import InputError
 from skerry.pipeline.outcome import Outcome
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 
 pytestmark = pytest.mark.spark
 

@@ -12,7 +12,7 @@ from skerry.index.query_index import QueryIndex
 from skerry.index.region_from_predicate import region_of
 from skerry.model.duckdb_session import open_duckdb
 from skerry.model.types import TIMESTAMP
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 from skerry.subscriptions.counters import Counted, Counters, add_counts
 
 SCHEMA = pa.schema({"ts": TIMESTAMP, "speed": pa.float64(), "lane": pa.int32()})

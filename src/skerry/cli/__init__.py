@@ -1,4 +1,4 @@
-"""The command line: one file a command. Catches SkerryError and nothing else."""
+"""The command line: one file per command. Catches SkerryError and nothing else."""
 
 import os
 import sys
@@ -43,7 +43,7 @@ def _common(
 
 def main() -> None:
     """Run a command; exit code 2 means that the user's input is wrong, 1 anything else."""
-    code = _carried_out()
+    code = _run_command()
     sys.stdout.flush()
     sys.stderr.flush()
     # Not by sys.exit: a run that was stopped leaves Spark's callback threads in the middle of a batch, and
@@ -51,21 +51,21 @@ def main() -> None:
     os._exit(code)
 
 
-def _carried_out() -> int:
+def _run_command() -> int:
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="skerry", standalone_mode=False)
     except SkerryError as error:
         typer.echo(f"error: {error}", err=True)
         return 2 if isinstance(error, InputError) else 1
     except _UsageError as error:
-        typer.echo(f"error: {_misuse(error)}", err=True)
+        typer.echo(f"error: {_describe_misuse(error)}", err=True)
         return 2
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
     return code if isinstance(code, int) else 0
 
 
-def _misuse(error: Any) -> str:
+def _describe_misuse(error: Any) -> str:
     """What is wrong with a command line, and who knows how it is written."""
     message = " ".join(error.format_message().split()).rstrip(".")
     where = error.ctx.command_path if error.ctx else "skerry"

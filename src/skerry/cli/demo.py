@@ -16,7 +16,7 @@ from rich.text import Text
 
 from skerry.catalog import Catalog, Subscription
 from skerry.cli.run import interruptible
-from skerry.cli.summary import describe
+from skerry.cli.summary import summarize
 from skerry.database import Database, Settings
 from skerry.errors import InputError
 from skerry.model.time import Micros, show
@@ -45,13 +45,13 @@ def demo(
     console.print(f"starting Spark for the {name} demo (the queries are in {_SCRIPTS[name].name}) ...", highlight=False)
     database = Database(Catalog.in_memory(), _SCRIPTS[name].parent)
     database.execute(_SCRIPTS[name].read_text(encoding="utf-8"))
-    database.subscribe(_commuters(_COMMUTERS))
+    database.subscribe(_make_commuters(_COMMUTERS))
     board, started = _Board(), time.monotonic()
 
     def enough() -> bool:
-        return seconds is not None and time.monotonic() - started > seconds and board.began
+        return seconds is not None and time.monotonic() - started > seconds and board.has_begun
 
-    with interruptible() as stopped, Live(console=console, get_renderable=board.drawn, refresh_per_second=4) as live:
+    with interruptible() as stopped, Live(console=console, get_renderable=board.draw, refresh_per_second=4) as live:
         live.auto_refresh = console.is_terminal
         outcome = database.run(
             board,
@@ -60,11 +60,11 @@ def demo(
             watch=board.watch,
         )
     console.print()
-    typer.echo(describe(outcome, "spark", time.monotonic() - started, None))
-    typer.echo(board.last_words())
+    typer.echo(summarize(outcome, "spark", time.monotonic() - started, None))
+    typer.echo(board.describe_other_views())
 
 
-def _commuters(count: int) -> list[Subscription]:
+def _make_commuters(count: int) -> list[Subscription]:
     """People who want to know when it is slow where they drive."""
     random = Random(1)
     found = []
@@ -76,7 +76,7 @@ def _commuters(count: int) -> list[Subscription]:
 
 
 class _Board(Sink):
-    """Keeps what the table shows: the last answer a segment, the speed of the pipeline."""
+    """Keeps what the table shows: the last answer per segment, the speed of the pipeline."""
 
     def __init__(self) -> None:
         self._road: dict[int, Mapping[str, object]] = {}
@@ -88,7 +88,7 @@ class _Board(Sink):
     def open(self, outputs: Mapping[str, pa.Schema], *, resume: bool) -> None:
         """Nothing to make ready."""
 
-    def write(self, output: str, number: int, rows: pa.RecordBatch, staged: Sequence[int] = ()) -> None:
+    def write(self, output: str, number: int, rows: pa.RecordBatch, parts: Sequence[int] = ()) -> None:
         """Keep the newest answers."""
         for row in rows.to_pylist() if output == "my_road" else []:
             self._road[row["segment"]] = row
@@ -106,12 +106,12 @@ class _Board(Sink):
         self._times.append((time.monotonic(), sum(tally.read for tally in total.tallies.values())))
 
     @property
-    def began(self) -> bool:
+    def has_begun(self) -> bool:
         """Whether answers have come."""
         return bool(self._road)
 
-    def drawn(self) -> Group:
-        """The table as it stands."""
+    def draw(self) -> Group:
+        """Draw the table as it is now."""
         if not self._times:
             return Group(Text("waiting for the first batch ..."))
         table = Table(title="Query 1: average speed, 30 s windows", title_justify="left")
@@ -126,18 +126,19 @@ class _Board(Sink):
                 str(row["vehicles"]),
                 "█" * int(speed / 3),
             )
-        return Group(Text(self._pace()), table, Text(self.last_words()))
+        return Group(Text(self._describe_pace()), table, Text(self.describe_other_views()))
 
-    def last_words(self) -> str:
-        """The newest answers of the other views."""
-        return "\n".join([self._incident(), self._flow(), self._crawling(), self._jammed(), self._told_commuters()])
+    def describe_other_views(self) -> str:
+        """Write the newest answers of the other views, a line each."""
+        lines = [self._describe_incident(), self._describe_flow(), self._describe_crawling()]
+        return "\n".join([*lines, self._describe_jams(), self._describe_commuters()])
 
-    def _incident(self) -> str:
+    def _describe_incident(self) -> str:
         row = self._last.get("slow_near_incidents")
-        slowest = f"{row['speed']:.0f} mph on segment {row['segment']}, {row['description']}" if row else "none yet"
-        return f"Query 2, slow segments with an incident in the last hour: {slowest}"
+        newest = f"{row['speed']:.0f} mph on segment {row['segment']}, {row['description']}" if row else "none yet"
+        return f"Query 2, slow segments with an incident in the last hour: {newest}"
 
-    def _flow(self) -> str:
+    def _describe_flow(self) -> str:
         row = self._last.get("flow")
         return (
             f"{row['vehicles']} vehicles in the minute to {row['window_end']:%H:%M:%S}"
@@ -145,20 +146,20 @@ class _Board(Sink):
             else "no minute has passed"
         )
 
-    def _crawling(self) -> str:
+    def _describe_crawling(self) -> str:
         row, group = self._last.get("crawling"), self._last.get("crawling_together")
-        crawler = f"last seen crawling: {row['sensor']} at {row['speed']:.0f} mph" if row else "nobody crawls"
-        return crawler + (f"; with {group['arity']} stations of segment {group['segment']} at once" if group else "")
+        newest = f"last seen crawling: {row['sensor']} at {row['speed']:.0f} mph" if row else "nobody crawls"
+        return newest + (f"; with {group['arity']} stations of segment {group['segment']} at once" if group else "")
 
-    def _jammed(self) -> str:
+    def _describe_jams(self) -> str:
         stretches = ", ".join(f"{first} to {last}" for first, last in sorted(self._jams))
         return f"by the rules of stretches.dl, jammed segments: {stretches or 'none in a row'}"
 
-    def _told_commuters(self) -> str:
+    def _describe_commuters(self) -> str:
         count = self._total.answers.get("subscriptions", 0)
         return f"{_COMMUTERS:,} commuters have been told {count:,} times that it is slow where they drive"
 
-    def _pace(self) -> str:
+    def _describe_pace(self) -> str:
         (before, rows_before), (now, rows) = self._times[0], self._times[-1]
         rate = (rows - rows_before) / (now - before) if now > before else 0.0
         lag = now - self._times[-2][0] if len(self._times) > 1 else 0.0

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from skerry.build import explain as plans
-from skerry.cli.script import opened
+from skerry.cli.script import open_script
 from skerry.database import Database
 from skerry.errors import InputError
 from skerry.plan.fan_out import FanOut
@@ -23,15 +23,14 @@ def explain(
 
     Example: skerry explain traffic.sql
     """
-    database = opened(script, project)
+    database = open_script(script, project)
     found = database.plans()
-    shared = {
-        name: plan for plan in share(found) if isinstance(plan.root, FanOut) for name in plan.root.outputs(plan.name)
-    }
-    texts = [plans.explain(plan, shared.get(plan.name)) for plan in found] + _subscriptions(database)
-    if not texts:
+    together = [plan for plan in share(found) if isinstance(plan.root, FanOut)]
+    shared = {name: plan for plan in together for name in plan.root.outputs(plan.name)}
+    descriptions = [plans.explain(plan, shared.get(plan.name)) for plan in found] + _subscriptions(database)
+    if not descriptions:
         raise InputError("the script has no view; add one with CREATE MATERIALIZED VIEW")
-    typer.echo("\n\n".join(texts))
+    typer.echo("\n\n".join(descriptions))
 
 
 def _subscriptions(database: Database) -> list[str]:

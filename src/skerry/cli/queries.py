@@ -76,7 +76,7 @@ def list_(
     """
     database = connect(project)
     if counters:
-        typer.echo(_counted(database.catalog.counters.all(stream), limit))
+        typer.echo(_format_counters(database.catalog.counters.all(stream), limit))
         return
     views = [plan for plan in database.plans() if stream in (None, *(source.name for source in plan.sources))]
     lines = [f"view {plan.name}: {', '.join(source.name for source in plan.sources)}" for plan in views]
@@ -104,7 +104,8 @@ def show(
     counter = database.catalog.counters.of(SUBSCRIPTION if found else VIEW, name)
     typer.echo(_describe(found[0]) if found else text or database.catalog.view(name).program)
     if counter:
-        typer.echo(f"matches: {counter.matches}\nlast match: {_last(counter)}\ncost share: {counter.cost_share:.1%}")
+        last = _describe_last_match(counter)
+        typer.echo(f"matches: {counter.matches}\nlast match: {last}\ncost share: {counter.cost_share:.1%}")
 
 
 @queries.command()
@@ -119,9 +120,12 @@ def remove(
     connect(project).remove(names)
 
 
-def _counted(found: Sequence[QueryCounter], limit: int) -> str:
-    """A row a query, and the columns' names above."""
-    rows = [(each.id, each.stream, f"{each.matches}", _last(each), f"{each.cost_share:.1%}") for each in found[:limit]]
+def _format_counters(found: Sequence[QueryCounter], limit: int) -> str:
+    """Lay out a row per query, under the names of the columns."""
+    rows = [
+        (each.id, each.stream, f"{each.matches}", _describe_last_match(each), f"{each.cost_share:.1%}")
+        for each in found[:limit]
+    ]
     table = [("id", "stream", "matches", "last match", "cost share"), *rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in table]
@@ -129,7 +133,7 @@ def _counted(found: Sequence[QueryCounter], limit: int) -> str:
     return "\n".join(lines + more) if found else "no standing query of the index has been asked yet"
 
 
-def _last(counter: QueryCounter) -> str:
+def _describe_last_match(counter: QueryCounter) -> str:
     return "none" if counter.last_us is None else show_moment(Micros(counter.last_us))
 
 

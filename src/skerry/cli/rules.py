@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from skerry.cli.script import opened
+from skerry.cli.script import open_script
 from skerry.database import RUNTIMES
 from skerry.deduce.builtins import Builtins, allowed_modules
 from skerry.deduce.change import Tick
@@ -118,7 +118,7 @@ def why(
     """
     if view is not None:
         moment = None if at is None else Micros((at - datetime(1970, 1, 1)) // timedelta(microseconds=1))
-        typer.echo(opened(program, None).why(view, fact, moment))
+        typer.echo(open_script(program, None).why(view, fact, moment))
     elif facts is not None:
         _why_of_facts(program, fact, facts, project)
     else:

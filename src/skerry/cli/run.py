@@ -12,12 +12,12 @@ import typer
 from rich.console import Console
 from rich.status import Status
 
-from skerry.cli.script import opened
-from skerry.cli.summary import describe
+from skerry.cli.script import open_script
+from skerry.cli.summary import summarize
 from skerry.database import Settings
 from skerry.errors import RunError
 from skerry.pipeline.outcome import Outcome
-from skerry.sinks.files import FileSink
+from skerry.sinks.sinks import make_sink
 from skerry.subscriptions.file import read_subscriptions
 
 __all__ = ["interruptible", "run"]
@@ -40,15 +40,15 @@ def run(
 
     Example: skerry run traffic.sql --runtime fjord --format csv --out answers
     """
-    sink = FileSink(out, format_)
+    sink = make_sink("files", {"folder": str(out), "format": format_})
     settings = Settings(runtime, master, checkpoint, batch_rows)
-    database = opened(script, project)
+    database = open_script(script, project)
     if subscriptions:
         database.subscribe(read_subscriptions(subscriptions))
     started = time.monotonic()
     with interruptible() as stopped, Console(stderr=True).status(f"starting {runtime}") as status:
         outcome = database.run(sink, settings, stopped=stopped.is_set, watch=_Watch(status))
-    typer.echo(describe(outcome, runtime, time.monotonic() - started, out))
+    typer.echo(summarize(outcome, runtime, time.monotonic() - started, out))
     if outcome.failures:
         raise RunError(f"stopped before the end: {', '.join(sorted(outcome.failures))}; all other views are complete")
 

@@ -6,10 +6,10 @@ from skerry.catalog import Catalog
 from skerry.database import Database, connect
 from skerry.errors import InputError
 
-__all__ = ["opened"]
+__all__ = ["open_script"]
 
 
-def opened(script: Path, project: Path | None) -> Database:
+def open_script(script: Path, project: Path | None) -> Database:
     """Read a script into the project's catalogue, or into one of its own if no project is named."""
     try:
         text = script.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The account at the end of a run."""
+"""The summary at the end of a run."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,14 +6,14 @@ from pathlib import Path
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.skew import Load
 
-__all__ = ["describe"]
+__all__ = ["summarize"]
 
 
-def describe(outcome: Outcome, runtime: str, seconds: float, out: Path | None) -> str:
+def summarize(outcome: Outcome, runtime: str, seconds: float, out: Path | None) -> str:
     """What came in, what became of it, what came out.
 
-    >>> from skerry.pipeline.outcome import Tally
-    >>> print(describe(Outcome({"road": Tally(8, 1, 1)}, answers={"slow": 3}, batches=2), "fjord", 2.0, None))
+    >>> from skerry.pipeline.gate import Tally
+    >>> print(summarize(Outcome({"road": Tally(8, 1, 1)}, answers={"slow": 3}, batches=2), "fjord", 2.0, None))
     ran on fjord: 2 batches in 2.0 s, 5 readings a second
       road: read 10 = accepted 8 + late 1 + rejected 1
       slow: 3 rows

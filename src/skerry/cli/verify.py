@@ -8,10 +8,10 @@ import pyarrow as pa
 import typer
 
 from skerry.cli.run import interruptible
-from skerry.cli.script import opened
+from skerry.cli.script import open_script
 from skerry.database import RUNTIMES, Database, Settings
 from skerry.errors import InputError, RunError
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 
 __all__ = ["verify"]
 
@@ -26,7 +26,7 @@ def verify(
 
     Example: skerry verify traffic.sql
     """
-    database = opened(script, project)
+    database = open_script(script, project)
     _check_sources(database)
     sinks = {runtime: MemorySink() for runtime in RUNTIMES}
     with interruptible() as stopped:
@@ -47,8 +47,8 @@ def _check_sources(database: Database) -> None:
                 raise InputError(f"source {source.name!r} is read by Spark alone; there is nothing to compare it with")
     for connector in database.pipeline(database.plans(), Settings("fjord")).connectors:
         if connector.live:
-            message = f"source {connector.definition.name!r} has no end"
-            raise InputError(f"{message}; only bounded input can be compared")
+            reason = f"source {connector.definition.name!r} has no end"
+            raise InputError(f"{reason}; only bounded input can be compared")
 
 
 def _report(output: str, spark: pa.Table, fjord: pa.Table) -> bool:

@@ -56,7 +56,7 @@ class Intake:
         for decoded in connector.read(split):
             readings = stamp.put_on(decoded.readings) if stamp else decoded.readings
             self.admit(connector.definition, gate, readings, decoded.rejects)
-        self.note_newest(split.source, split.reached(gate.newest))
+        self.note_newest(split.source, split.cap_at_horizon(gate.newest))
 
     def open_gate(self, source: Source, *, ordered: bool = True) -> Gate:
         """A gate for a split, standing where the steps before have left it."""

@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-__all__ = ["MemorySink", "Sink", "Stager"]
+__all__ = ["PartWriter", "Sink"]
 
 
-class Stager(ABC):
-    """Puts rows where the sink will find them, from wherever a task runs: picklable."""
+class PartWriter(ABC):
+    """Writes parts of a batch where the sink will find them, from wherever a task runs: picklable."""
 
     @abstractmethod
-    def stage(self, output: str, number: int, task: int, rows: pa.RecordBatch) -> None:
-        """Put one task's rows of a batch aside, unseen by readers until the sink is told of them."""
+    def write_part(self, output: str, number: int, task: int, rows: pa.RecordBatch) -> None:
+        """Write one task's rows of a batch, unseen by readers until the sink writes the batch with this part."""
 
 
 class Sink(ABC):
@@ -24,41 +24,13 @@ class Sink(ABC):
         """Make ready; without ``resume`` what an earlier run left under these names is removed."""
 
     @abstractmethod
-    def write(self, output: str, number: int, rows: pa.RecordBatch, staged: Sequence[int] = ()) -> None:
-        """Take an output's rows of one batch: those given, and those that tasks have staged."""
+    def write(self, output: str, number: int, rows: pa.RecordBatch, parts: Sequence[int] = ()) -> None:
+        """Take an output's rows of one batch: those given, and the parts that the tasks of these numbers wrote."""
 
-    def stager(self) -> Stager | None:
-        """What tasks stage large answers with; None if all must be handed over."""
+    def part_writer(self) -> PartWriter | None:
+        """What tasks write large answers with; None if all must be handed over."""
         return None
 
     @abstractmethod
     def close(self) -> None:
         """All batches are written."""
-
-
-class MemorySink(Sink):
-    """Keeps answers in memory, for tests and for Python programs."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, dict[int, pa.RecordBatch]] = {}
-        self._schemas: dict[str, pa.Schema] = {}
-
-    def open(self, outputs: Mapping[str, pa.Schema], *, resume: bool) -> None:
-        """Remember the schemas."""
-        self._schemas = dict(outputs)
-
-    def write(self, output: str, number: int, rows: pa.RecordBatch, staged: Sequence[int] = ()) -> None:
-        """Keep the rows under their batch."""
-        self._rows.setdefault(output, {})[number] = rows
-
-    def close(self) -> None:
-        """Nothing to finish."""
-
-    def outputs(self) -> list[str]:
-        """All outputs, with rows or without."""
-        return list(self._schemas)
-
-    def table(self, output: str) -> pa.Table:
-        """All rows of an output, in order of batches."""
-        batches = [rows for _, rows in sorted(self._rows.get(output, {}).items())]
-        return pa.Table.from_batches(batches, self._schemas[output])

@@ -9,17 +9,17 @@ from skerry.model.arrays import Int64s
 from skerry.model.arrival import STAMPS
 from skerry.model.time import START_OF_TIME, Micros
 
-__all__ = ["Stamp", "arrivals", "cut"]
+__all__ = ["Stamp", "cut", "find_arrivals"]
 
 
-def arrivals(readings: pa.RecordBatch, event_time: str | None) -> Int64s:
-    """Say when each reading of a unit arrives: at the greatest event time up to and including its own.
+def find_arrivals(readings: pa.RecordBatch, event_time: str | None) -> Int64s:
+    """Find when each reading of a unit arrives: at the greatest event time up to and including its own.
 
     A reading without an event time arrives with the one before it. Where no column says when a reading
     was taken, all arrive at the start of time.
 
     >>> times = pa.array([3, 1, None, 5], pa.timestamp("us"))
-    >>> arrivals(pa.record_batch({"ts": times}), "ts").tolist()
+    >>> find_arrivals(pa.record_batch({"ts": times}), "ts").tolist()
     [3, 3, 3, 5]
     """
     if event_time is None:
@@ -41,7 +41,7 @@ def cut(readings: pa.RecordBatch, event_time: str | None, after: Micros | None, 
     """
     if after is None and until is None:
         return readings
-    moments = arrivals(readings, event_time)
+    moments = find_arrivals(readings, event_time)
     start = 0 if after is None else int(np.searchsorted(moments, after, side="right"))
     stop = readings.num_rows if until is None else int(np.searchsorted(moments, until, side="right"))
     return readings.slice(start, max(0, stop - start))
@@ -63,7 +63,7 @@ class Stamp:
 
     def put_on(self, readings: pa.RecordBatch) -> pa.RecordBatch:
         """The readings, with two columns more."""
-        moments = np.maximum(arrivals(readings, self._event_time), self._last)
+        moments = np.maximum(find_arrivals(readings, self._event_time), self._last)
         if moments.size:
             self._last = int(moments[-1])
         columns = [pa.array(moments), pa.array(np.full(moments.size, self._lane, np.int64))]

@@ -1,7 +1,7 @@
 """What a connector must offer.
 
 A source is a set of *lanes* (a file, a generator). A lane is a sequence of *units* (a block of a
-file, a tick of a simulator) in stored order. Planning looks at units from the driver; reading turns
+file, a sample of a simulator) in stored order. Planning looks at units from the driver; reading turns
 a *split*, some units of one lane, into Arrow wherever the runtime likes.
 
     source ── lane 0:  [unit 0][unit 1][unit 2] ...
@@ -20,7 +20,7 @@ from skerry.model.time import Micros
 __all__ = ["REJECTS", "Connector", "Decoded", "Lane", "Split"]
 
 REJECTS = pa.schema({"reason": pa.string(), "reading": pa.string(), "place": pa.string()})
-"""A dead letter: why, what was read, where it stood."""
+"""A dead letter: the reason, what was read, and where it was found. The names are the columns of the output."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Split:
     weight: int = 0
     horizon: Micros | None = None
 
-    def reached(self, newest: Micros) -> Micros:
+    def cap_at_horizon(self, newest: Micros) -> Micros:
         """How far the source has come, if ``newest`` was met here: no further than all of its lanes.
 
         A unit ends with its last reading, but an earlier one may be newer. Were that to count at once,

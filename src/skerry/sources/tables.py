@@ -41,7 +41,7 @@ class Tables:
         return {name: version for name, (version, _) in self._loaded.items()}
 
     def rows(self, name: str) -> pa.RecordBatch:
-        """All rows of a table, in the version told last."""
+        """All rows of a table, in the version that ``versions`` gave last."""
         return self._loaded[name][1]
 
     def _load(self, name: str) -> None:
@@ -61,5 +61,5 @@ class Tables:
 
 def _version(connector: FileConnector) -> str:
     stats = [(file.path, os.stat(file.path)) for file in connector.files]
-    told = [(path, stat.st_size, stat.st_mtime_ns, stat.st_ino) for path, stat in stats]
-    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+    versions = [(path, stat.st_size, stat.st_mtime_ns, stat.st_ino) for path, stat in stats]
+    return hashlib.sha256(repr(versions).encode()).hexdigest()[:16]

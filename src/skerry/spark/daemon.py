@@ -17,7 +17,7 @@ _LOADED = (
     "skerry.spark.source",
     "skerry.spark.operate",
     "skerry.spark.foreign",
-    "skerry.sources.opening",
+    "skerry.sources.connectors",
 )
 
 

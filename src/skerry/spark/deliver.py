@@ -26,10 +26,10 @@ __all__ = ["Deliver"]
 
 @dataclass
 class _Answers:
-    """What a batch has for one output: rows sent here, and how many each task has staged."""
+    """What a batch has for one output: rows sent here, and how many each task wrote as a part."""
 
     batches: list[pa.RecordBatch] = field(default_factory=list)
-    staged: dict[int, int] = field(default_factory=dict)
+    part_rows: dict[int, int] = field(default_factory=dict)
 
 
 class Deliver:
@@ -68,7 +68,7 @@ class Deliver:
                 answers.setdefault(name, _Answers()).batches.append(unpack(blobs[row].as_buffer()))
             else:
                 task, count = table.column("task")[row].as_py(), table.column("row_count")[row].as_py()
-                answers.setdefault(name, _Answers()).staged[task] = count
+                answers.setdefault(name, _Answers()).part_rows[task] = count
         self._count(batch, answers.pop(COUNTS, _Answers()).batches)
         counts = {output: self._write(output, batch, found) for output, found in answers.items()}
         if self._registry and outcome.version != self._progress.total.version:
@@ -90,5 +90,5 @@ class Deliver:
     def _write(self, output: str, batch: int, found: _Answers) -> int:
         schema = found.batches[0].schema if found.batches else self._outputs.get(output, pa.schema([]))
         rows = join(found.batches, schema)
-        self._sink.write(output, batch, rows, tuple(found.staged))
-        return rows.num_rows + sum(found.staged.values())
+        self._sink.write(output, batch, rows, tuple(found.part_rows))
+        return rows.num_rows + sum(found.part_rows.values())

@@ -15,10 +15,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from skerry.catalog import Source
-from skerry.errors import OptionError, SourceError
+from skerry.errors import SourceError
 from skerry.model.batch import empty
 from skerry.model.types import sql_name
 from skerry.sources.source import REJECTS, Split
+from skerry.sources.spark import SparkConnector
 from skerry.spark.envelope import SPARK_SCHEMA, to_batch
 from skerry.spark.route import RouteSettings
 
@@ -38,30 +39,24 @@ def foreign_envelopes(spark: SparkSession, settings: RouteSettings, number: int)
     """The ``number``-th foreign source of a pipeline, as envelopes."""
     source = settings.pipeline.foreign[number]
     route = _make_route(settings, source, _FIRST_TASK * (number + 1))
-    return _loaded(spark, source).mapInArrow(route, SPARK_SCHEMA)
+    return _load(spark, source).mapInArrow(route, SPARK_SCHEMA)
 
 
-def _loaded(spark: SparkSession, source: Source) -> DataFrame:
-    format_ = source.options.get("spark_format")
-    if not format_:
-        raise OptionError(f"source {source.name!r} needs spark_format, such as 'kafka' or 'parquet'")
-    for name in source.options:
-        if name != "spark_format" and not name.startswith("spark."):
-            raise OptionError(f"source {source.name!r} has no option {name!r}; known are spark_format and spark.NAME")
+def _load(spark: SparkSession, source: Source) -> DataFrame:
+    format_, options = SparkConnector.parse(source)
     reader = spark.readStream.format(format_)
     if not is_live(source):
         reader = reader.schema(", ".join(f"`{field.name}` {_spark_type(field.type)}" for field in source.schema))
-    for name, value in source.options.items():
-        if name.startswith("spark."):
-            reader = reader.option(name.removeprefix("spark."), value)
+    for name, value in options.items():
+        reader = reader.option(name, value)
     try:
-        return _declared(reader.load(), source)
+        return _select_declared(reader.load(), source)
     except (PySparkException, Py4JJavaError) as error:
-        told = error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else str(error)
-        raise SourceError(f"Spark cannot open source {source.name!r}: {told.splitlines()[0]}") from None
+        message = error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else str(error)
+        raise SourceError(f"Spark cannot open source {source.name!r}: {message.splitlines()[0]}") from None
 
 
-def _declared(frame: DataFrame, source: Source) -> DataFrame:
+def _select_declared(frame: DataFrame, source: Source) -> DataFrame:
     """The declared columns, in their order and types; what does not cast is NULL."""
     missing = [name for name in source.schema.names if name not in frame.columns]
     if missing:
@@ -86,7 +81,7 @@ def _make_route(
         gate = router.intake.open_gate(source, ordered=False)
         stamp = settings.pipeline.make_stamp(Split(source.name, str(context.partitionId()), 0, 1))
         for batch in batches:
-            readings, rejects = _split_timeless(batch.cast(source.schema), source)
+            readings, rejects = _split_off_timeless(batch.cast(source.schema), source)
             router.intake.admit(source, gate, stamp.put_on(readings) if stamp else readings, rejects)
         router.intake.note_newest(source.name, gate.newest)
         yield to_batch(router.envelopes(done=False))
@@ -94,7 +89,7 @@ def _make_route(
     return route
 
 
-def _split_timeless(readings: pa.RecordBatch, source: Source) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+def _split_off_timeless(readings: pa.RecordBatch, source: Source) -> tuple[pa.RecordBatch, pa.RecordBatch]:
     """Tell readings without an event time from the others."""
     if source.event_time is None or not readings.column(source.event_time).null_count:
         return readings, empty(REJECTS)

@@ -20,8 +20,8 @@ from skerry.operators.operator import PageChanges
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
 from skerry.pipeline.view_at_work import ViewAtWork
-from skerry.sinks.sink import Stager
-from skerry.spark.envelope import DIRECT, SHARE, STAGED_BYTES, TALLY
+from skerry.sinks.sink import PartWriter
+from skerry.spark.envelope import DIRECT, PART_BYTES, SHARE, TALLY
 from skerry.spark.progress import batch_of_task
 
 __all__ = ["Operate"]
@@ -45,8 +45,8 @@ _kept: dict[tuple[str, int, int], _Kept] = {}
 class Operate(StatefulProcessor):
     """Runs the second part of each view."""
 
-    def __init__(self, pipeline: Pipeline, run: str, stager: Stager | None = None) -> None:
-        self._views, self._run, self._stager = pipeline.views, run, stager
+    def __init__(self, pipeline: Pipeline, run: str, part_writer: PartWriter | None = None) -> None:
+        self._views, self._run, self._part_writer = pipeline.views, run, part_writer
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Open the state: pages by name."""
@@ -92,10 +92,10 @@ class Operate(StatefulProcessor):
             yield _to_deliver(group, bucket, lost[0], pack(lost[1]))
 
     def _send_answers(self, group: int, bucket: int, name: str, answers: pa.RecordBatch) -> Row:
-        """Answers for the sink: in the row, or staged, with only their number in it, if they are many."""
-        if self._stager is None or answers.nbytes <= STAGED_BYTES:
+        """Answers for the sink: in the row, or written as a part, with only their number in it, if they are many."""
+        if self._part_writer is None or answers.nbytes <= PART_BYTES:
             return _to_deliver(group, bucket, name, pack(answers))
-        self._stager.stage(name, batch_of_task(), bucket, answers)
+        self._part_writer.write_part(name, batch_of_task(), bucket, answers)
         return _to_deliver(group, bucket, name, None, answers.num_rows)
 
     def _saved_version(self) -> int:

@@ -22,8 +22,8 @@ from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline, Reader
 from skerry.pipeline.skew import hot_keys
 from skerry.replay.pace import count_lags
-from skerry.sinks.sink import Stager
-from skerry.spark.envelope import DIRECT, SHARE, STAGED_BYTES, TALLY, Envelope
+from skerry.sinks.sink import PartWriter
+from skerry.spark.envelope import DIRECT, PART_BYTES, SHARE, TALLY, Envelope
 from skerry.spark.progress import batch_of_task, newest_before_task
 from skerry.spark.tables import tables_of_task
 from skerry.subscriptions.counters import COUNTS, add_counts
@@ -46,20 +46,20 @@ class RouteSettings:
 
     pipeline: Pipeline
     bucket_count: int
-    stager: Stager | None = None
+    part_writer: PartWriter | None = None
     routes: Routes = field(default_factory=dict)
     """The operators that tasks of one process have built; they keep no state."""
 
     def make_router(self, task: int, streams: Collection[str]) -> "Router":
         """The work of the Spark task that asks."""
-        stage = partial(_stage, self.stager, batch_of_task(), task) if self.stager else None
+        write_part = partial(_write_part, self.part_writer, batch_of_task(), task) if self.part_writer else None
         newest, names = newest_before_task(), [table.name for table in self.pipeline.tables]
         tables = tables_of_task(names) if names else {}
-        return Router(self.pipeline, self.bucket_count, task, newest, streams, stage, tables, self.routes)
+        return Router(self.pipeline, self.bucket_count, task, newest, streams, write_part, tables, self.routes)
 
 
-def _stage(stager: Stager, batch: int, task: int, output: str, rows: pa.RecordBatch) -> None:
-    stager.stage(output, batch, task, rows)
+def _write_part(part_writer: PartWriter, batch: int, task: int, output: str, rows: pa.RecordBatch) -> None:
+    part_writer.write_part(output, batch, task, rows)
 
 
 class Router:
@@ -72,12 +72,12 @@ class Router:
         task: int,
         newest: Mapping[str, Micros],
         streams: Collection[str],
-        stage: Callable[[str, pa.RecordBatch], None] | None = None,
+        write_part: Callable[[str, pa.RecordBatch], None] | None = None,
         tables: Mapping[str, pa.RecordBatch] | None = None,
         routes: Routes | None = None,
     ) -> None:
         self._pipeline, self._bucket_count, self._task, self._streams = pipeline, bucket_count, task, streams
-        self._stage, self._tables, self._newest = stage, tables or {}, newest
+        self._write_part, self._tables, self._newest = write_part, tables or {}, newest
         self._routes: Routes = {} if routes is None else routes
         self._routes_with_tables: Routes = {}
         self._routed: dict[tuple[int, str], list[pa.RecordBatch]] = {}
@@ -122,9 +122,9 @@ class Router:
                 self._routed.setdefault(key, []).append(made)
 
     def _send_answers(self, output: str, rows: pa.RecordBatch) -> Envelope:
-        """Rows for the sink: in the envelope, or staged, with only their number in it, if they are many."""
-        if self._stage and rows.nbytes > STAGED_BYTES:
-            self._stage(output, rows)
+        """Rows for the sink: in the envelope, or written as a part, with only their number in it, if they are many."""
+        if self._write_part and rows.nbytes > PART_BYTES:
+            self._write_part(output, rows)
             return self._to_deliver(output, None, rows.num_rows)
         return self._to_deliver(output, pack(rows))
 

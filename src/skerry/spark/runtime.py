@@ -89,7 +89,7 @@ class SparkRuntime:
     def _start(self, deliver: Deliver, *, finish: bool) -> StreamingQuery:
         frame = self._envelopes(finish=finish)
         if any(view.stateful for view in self._pipeline.views):
-            operate = Operate(self._pipeline, self._checkpoint.run, self._sink.stager())
+            operate = Operate(self._pipeline, self._checkpoint.run, self._sink.part_writer())
             frame = frame.groupBy("grp", "bucket").transformWithState(operate, SPARK_SCHEMA, "Append", "None")
         writer = frame.writeStream.foreachBatch(deliver).option(
             "checkpointLocation", str(self._checkpoint.folder / "spark")
@@ -100,7 +100,7 @@ class SparkRuntime:
 
     def _envelopes(self, *, finish: bool) -> DataFrame:
         tasks = self._spark.sparkContext.defaultParallelism
-        settings = RouteSettings(self._pipeline, self._checkpoint.bucket_count, self._sink.stager())
+        settings = RouteSettings(self._pipeline, self._checkpoint.bucket_count, self._sink.part_writer())
         made = make_data_source(settings, tasks, finish=finish)
         self._spark.dataSource.register(made)
         frame = self._spark.readStream.format(FORMAT).load()

@@ -4,8 +4,10 @@ import pytest
 import sqlglot
 
 from skerry.errors import OptionError
-from skerry.lang.sql.declare import check_options, options_of
+from skerry.lang.sql.declare import options_of
 from skerry.lang.sql.reading import DIALECT
+from skerry.lang.sql.script import view_owner
+from skerry.model.options import Option, one_of, parse_options, text
 
 SOURCE_OPTIONS = ["connector", "path", "kind", "sensors", "seed", "url", "topic", "sample_period", "idle_timeout"]
 SOURCE_OPTIONS += ["max_ahead", "spark_format", "spark.maxFilesPerTrigger", "spark.NAME"]
@@ -39,13 +41,13 @@ def test_all_options_survive_together():
 
 def test_unknown_option_tells_the_known_ones():
     with pytest.raises(OptionError, match="view 'v' has no option 'emt'; known are emit, late_to"):
-        check_options({"emt": "final"}, {"late_to": (), "emit": ("final",)}, "view 'v'")
+        parse_options({"emt": "final"}, (Option("late_to", text()), Option("emit", one_of("final"))), view_owner("v"))
 
 
 def test_unknown_value_tells_the_known_ones():
     with pytest.raises(OptionError, match="view 'v': option emit is 'early'; known are final, changes"):
-        check_options({"emit": "early"}, {"emit": ("final", "changes")}, "view 'v'")
+        parse_options({"emit": "early"}, (Option("emit", one_of("final", "changes")),), view_owner("v"))
 
 
 def test_option_without_listed_values_takes_any():
-    check_options({"late_to": "anything"}, {"late_to": ()}, "view 'v'")
+    parse_options({"late_to": "anything"}, (Option("late_to", text()),), view_owner("v"))

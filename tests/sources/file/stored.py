@@ -55,5 +55,5 @@ def read_bytes(name: str, data: bytes, **how: Any) -> tuple[list[dict[str, Any]]
         rows = [row for unit in units for row in unit.readings.to_pylist()]
         letters = [letter for unit in units for letter in unit.rejects.to_pylist()]
         where = f"{path}:byte "
-        told = [(letter["reason"], letter["reading"], int(letter["place"].removeprefix(where))) for letter in letters]
-        return rows, told
+        found = [(letter["reason"], letter["reading"], int(letter["place"].removeprefix(where))) for letter in letters]
+        return rows, found

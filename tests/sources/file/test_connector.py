@@ -71,7 +71,7 @@ def test_mixed_formats_are_told(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "told"),
+    ("option", "value", "message"),
     [
         ("separator", ";", "unknown option 'separator' of connector 'file'; it has delimiter, header, max_line_bytes"),
         ("delimiter", ";;", "option delimiter of connector 'file' must be one ASCII character"),
@@ -80,8 +80,8 @@ def test_mixed_formats_are_told(tmp_path):
         ("path", "", "option path of connector 'file' is missing"),
     ],
 )
-def test_a_wrong_option_is_told(tmp_path, option, value, told):
-    with pytest.raises(OptionError, match=told):
+def test_a_wrong_option_is_told(tmp_path, option, value, message):
+    with pytest.raises(OptionError, match=message):
         opened(tmp_path / "a.csv", **{option: value})
 
 

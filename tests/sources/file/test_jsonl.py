@@ -49,7 +49,7 @@ def test_what_is_not_an_object_is_rejected(tmp_path, line):
 
 
 def test_columns_may_have_any_name(tmp_path):
-    path = written(tmp_path, json.dumps({name: place for place, name in enumerate(NAMES)}))
+    path = written(tmp_path, json.dumps({name: index for index, name in enumerate(NAMES)}))
     assert list(readings(opened(path, dict.fromkeys(NAMES, "INT"), event_time=None))[0].values()) == list(
         range(len(NAMES))
     )

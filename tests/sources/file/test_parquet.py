@@ -46,7 +46,7 @@ def test_times_of_any_unit_become_microseconds_in_utc(tmp_path, unit, zone, stat
     connector = opened(path, COLUMNS)
     [lane] = connector.lanes()
     assert [row["ts"] for row in readings(connector)] == MOMENTS
-    assert [lane.first(0), lane.last(0), lane.last(1)] == [micros(MOMENTS[place]) for place in (1, 0, 3)]
+    assert [lane.first(0), lane.last(0), lane.last(1)] == [micros(MOMENTS[index]) for index in (1, 0, 3)]
 
 
 def test_times_stored_as_texts_are_read_and_peeked_at(tmp_path):
@@ -154,7 +154,7 @@ def test_pieces_of_row_groups_make_up_the_whole_once(tmp_path_factory, times, cu
     path = written(tmp_path_factory.mktemp("pieces"), rows, statistics, ts=ticks, speed=speeds)
     connector = opened(path, COLUMNS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parquet, "_SLICE_ROWS", 2)
+        patch.setattr(parquet, "_PIECE_ROWS", 2)
         found = pieces(connector, *cuts)
     assert [row for piece in found for row in piece.readings.to_pylist()] == readings(connector)
     assert [letter["reason"] for piece in found for letter in piece.rejects.to_pylist()] == reasons(connector)

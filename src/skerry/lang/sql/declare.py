@@ -1,7 +1,6 @@
 """CREATE SOURCE and CREATE TABLE."""
 
 import re
-from collections.abc import Mapping
 
 import pyarrow as pa
 from sqlglot import exp
@@ -12,7 +11,7 @@ from skerry.lang.sql.reading import Statement, location_of
 from skerry.model.time import MICROS, Micros
 from skerry.model.types import SQL_TYPES, TIMESTAMP, sql_name
 
-__all__ = ["check_name", "check_options", "declared_source", "identifier", "interval", "options_of"]
+__all__ = ["check_name", "declared_source", "identifier", "interval", "options_of"]
 
 _LONGEST_US = 2**60
 _SYNONYMS = {"TEXT": "VARCHAR", "CHAR": "VARCHAR", "REAL": "FLOAT", "TINYINT": "SMALLINT"}
@@ -164,12 +163,3 @@ def _delay(mark: exp.WatermarkColumnConstraint, name: str) -> Micros:
         if delay >= 0:
             return delay
     raise SqlError(f"a watermark is written WATERMARK FOR {name} AS {name} - INTERVAL '5' SECOND", location_of(mark))
-
-
-def check_options(options: Mapping[str, str], known: Mapping[str, tuple[str, ...]], owner: str) -> None:
-    """Refuse options that nobody reads, and values that nobody understands."""
-    for name, value in options.items():
-        if name not in known:
-            raise OptionError(f"{owner} has no option {name!r}; known are {', '.join(sorted(known))}")
-        if known[name] and value not in known[name]:
-            raise OptionError(f"{owner}: option {name} is {value!r}; known are {', '.join(known[name])}")

@@ -1,9 +1,11 @@
 """The options of a view that say what becomes of readings it has no room or no time for."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from skerry.errors import OptionError
 from skerry.lang.sql.declare import check_name
+from skerry.model.options import Option, Owner, Parser, parse_option, whole_number
 from skerry.model.time import Micros, span
 from skerry.plan.overload import MOST_MEMORY_ROWS, Overload, Shedding, Spilling
 
@@ -13,6 +15,9 @@ _OF_SHEDDING = ("shed_policy", "max_lag", "loss_to")
 OVERLOAD_OPTIONS = ("on_overload", "spill_to", "memory_rows", *_OF_SHEDDING)
 
 _HIGHEST = 1_000_000_000
+_COUNT = replace(whole_number(1, _HIGHEST), expected=f"a number from 1 to {_HIGHEST}")
+_LAG = Parser(lambda written: span(written) or None, "a span of time such as '500ms' or '10s'")
+_VIEW = Owner("a view", wrong="{option} is {expected}, got {given!r}")
 
 
 def overload(options: Mapping[str, str]) -> Overload | None:
@@ -33,10 +38,8 @@ def overload(options: Mapping[str, str]) -> Overload | None:
 
 def number_option(options: Mapping[str, str], name: str) -> int:
     """A whole number."""
-    written = options[name]
-    if not (written.isascii() and written.isdigit()) or not 1 <= int(written) <= _HIGHEST:
-        raise OptionError(f"{name} is a number from 1 to {_HIGHEST}, got {written!r}")
-    return int(written)
+    # The empty default makes an empty text an error; without a default it would count as not given.
+    return int(parse_option(options[name], Option(name, _COUNT, ""), _VIEW))
 
 
 def _shedding(options: Mapping[str, str]) -> Shedding:
@@ -49,12 +52,8 @@ def _shedding(options: Mapping[str, str]) -> Shedding:
 
 
 def _lag(options: Mapping[str, str]) -> Micros | None:
-    if "max_lag" not in options:
-        return None
-    found = span(options["max_lag"])
-    if not found:
-        raise OptionError(f"max_lag is a span of time such as '500ms' or '10s', got {options['max_lag']!r}")
-    return found
+    lag: Micros | None = parse_option(options.get("max_lag"), Option("max_lag", _LAG), _VIEW)
+    return lag
 
 
 def _spilling(options: Mapping[str, str]) -> Spilling:

@@ -10,36 +10,46 @@ from sqlglot import exp
 from skerry.catalog import Catalog, Source, Subscription, View
 from skerry.errors import CatalogError, InputError, SqlError
 from skerry.lang.rules.files import program_text
-from skerry.lang.sql.declare import check_name, check_options, declared_source, identifier, options_of
+from skerry.lang.sql.declare import check_name, declared_source, identifier, options_of
 from skerry.lang.sql.predicates import Predicates
 from skerry.lang.sql.query import query_plan
 from skerry.lang.sql.readable import Streams
 from skerry.lang.sql.reading import Statement, location_of, read
 from skerry.lang.sql.rules import rules_outputs, rules_plan
 from skerry.lang.sql.subscriptions import SUBSCRIPTIONS, is_about_subscriptions, read_deleted_ids, read_inserted
+from skerry.model.options import Option, Owner, one_of, parse_options, text
 from skerry.operators.joins.techniques import TECHNIQUES
 from skerry.plan.check_times import check_times
 from skerry.plan.rewrites.inline_views import inline_views
 from skerry.plan.view import ViewPlan
 from skerry.shedding.bounded import POLICIES
 
-__all__ = ["VIEW_OPTIONS", "Session"]
+__all__ = ["VIEW_OPTIONS", "Session", "view_owner"]
 
-VIEW_OPTIONS: dict[str, tuple[str, ...]] = {
-    "emit": ("final", "early"),
-    "join": tuple(TECHNIQUES),
-    "late_to": (),
-    "loss_to": (),
-    "max_combinations": (),
-    "max_lag": (),
-    "memory_rows": (),
-    "on_overload": ("wait", "shed"),
-    "output": (),
-    "rules": (),
-    "shed_policy": tuple(POLICIES),
-    "spill_to": (),
-}
-"""What may stand behind WITH in a view, and which values; no value listed means any."""
+VIEW_OPTIONS = (
+    Option("emit", one_of("final", "early"), "final", "GATHER: whether groups are given before they are complete."),
+    Option("join", one_of(*TECHNIQUES), "snjoin", "The technique of a join."),
+    Option("late_to", text(), help="An output for readings that come too late."),
+    Option("loss_to", text(), help="An output for reports of what was shed."),
+    Option("max_combinations", text(), help="How many combinations a reading may make."),
+    Option("max_lag", text(), help="How long readings may wait before some are shed."),
+    Option("memory_rows", text(), help="How many rows a join may keep in memory."),
+    Option("on_overload", one_of("wait", "shed"), "wait", "What becomes of readings that are too many."),
+    Option("output", text(), help="Rules: the predicate that is the answer."),
+    Option("rules", text(), help="A file with a rule program."),
+    Option("shed_policy", one_of(*POLICIES), "adaptive", "Which readings are shed."),
+    Option("spill_to", text(), help="A folder for rows beyond memory_rows."),
+)
+"""What may stand behind WITH in a view. Numbers and spans are read where the view is bound (``lang.sql.overload``)."""
+
+
+def view_owner(name: str) -> Owner:
+    """The owner of a view's options, for errors."""
+    return Owner(
+        f"view {name!r}",
+        unknown="{owner} has no option {option!r}; known are {known}",
+        wrong="{owner}: option {option} is {given!r}; known are {known}",
+    )
 
 
 class Session:
@@ -155,7 +165,7 @@ class Session:
         if tree.expression is None and "rules" not in options:
             raise SqlError("a view needs a query: CREATE MATERIALIZED VIEW name AS SELECT ...", location_of(tree))
         name = _own_name(tree.this)
-        check_options(options, VIEW_OPTIONS, f"view {name!r}")
+        parse_options(options, VIEW_OPTIONS, view_owner(name))
         check_name(options.get("late_to", name))
         program = program_text(self._base / options["rules"]) if "rules" in options else ""
         view = View(name, options, statement.text, program)

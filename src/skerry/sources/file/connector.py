@@ -5,16 +5,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 from skerry.catalog import Source
 from skerry.errors import SourceError
 from skerry.model.batch import empty
+from skerry.model.options import Option
 from skerry.model.time import Micros
 from skerry.sources.arrival import cut
 from skerry.sources.file.csv import CsvLane
 from skerry.sources.file.jsonl import JsonLane
-from skerry.sources.file.lane import FileLane, StoredFile, readable
-from skerry.sources.file.options import FileOptions
+from skerry.sources.file.lane import FileLane, StoredFile, report_read_errors
+from skerry.sources.file.options import FILE_OPTIONS, FileOptions
 from skerry.sources.file.parquet import ParquetLane
 from skerry.sources.source import REJECTS, Connector, Decoded, Split
 
@@ -52,6 +54,8 @@ class FileConnector(Connector):
     ["column speed: 'fast' is not DOUBLE"]
     """
 
+    OPTIONS: ClassVar[tuple[Option, ...]] = FILE_OPTIONS
+
     definition: Source
     options: FileOptions
     files: tuple[StoredFile, ...]
@@ -61,10 +65,10 @@ class FileConnector(Connector):
     def open(cls, definition: Source, base: Path) -> "FileConnector":
         """Find the files, from a directory on, and check that they fit the declaration."""
         options = FileOptions.parse(definition.options)
-        paths = _matching(options.path, base.absolute())
+        paths = _find_files(options.path, base.absolute())
         _check_suffixes(options.path, paths)
         block_bytes = min(max(_ALL_BLOCKS_BYTES // len(paths), _LEAST_BLOCK_BYTES), _MOST_BLOCK_BYTES)
-        connector = cls(definition, options, tuple(_stored(path) for path in paths), block_bytes)
+        connector = cls(definition, options, tuple(_stat(path) for path in paths), block_bytes)
         for lane in connector.lanes()[:_CHECKED_FILES]:
             lane.check()
         return connector
@@ -81,7 +85,7 @@ class FileConnector(Connector):
         for unit in range(split.start, split.stop):
             after = split.after if unit == split.start else None
             until = split.until if unit == split.stop - 1 else None
-            decoded = _decoded(lane, unit, until)
+            decoded = _decode(lane, unit, until)
             readings = cut(decoded.readings, self.definition.event_time, after, until)
             yield Decoded(readings, decoded.rejects if after is None else empty(REJECTS))
 
@@ -93,14 +97,14 @@ class FileConnector(Connector):
         return _FORMATS[_suffix(file.path)](file, self.definition, self.options, self.block_bytes)
 
 
-def _decoded(lane: FileLane, unit: int, until: Micros | None) -> Decoded:
+def _decode(lane: FileLane, unit: int, until: Micros | None) -> Decoded:
     """Decode a unit, or where the format lets one stop, as much of it as arrives until a moment."""
     if until is not None and isinstance(lane, ParquetLane):
         return lane.decode_until(unit, until)
     return lane.decode(unit)
 
 
-def _matching(pattern: str, base: Path) -> list[str]:
+def _find_files(pattern: str, base: Path) -> list[str]:
     """List the files that a pattern matches; a name that is there is itself, whatever characters it has."""
     if (base / pattern).is_file():
         return [str(base / pattern)]
@@ -126,6 +130,6 @@ def _suffix(path: str) -> str:
     return Path(path).suffix.lower()
 
 
-def _stored(path: str) -> StoredFile:
-    with readable(path):
+def _stat(path: str) -> StoredFile:
+    with report_read_errors(path):
         return StoredFile(path, Path(path).stat().st_size)

@@ -13,10 +13,9 @@ import pyarrow.csv as arrow_csv
 from skerry.errors import RunError, SourceError
 from skerry.model.arrays import Bools
 from skerry.model.batch import empty, join
-from skerry.sources.file.casts import Column
-from skerry.sources.file.lane import find_columns, readable
-from skerry.sources.file.lines import Lines, unpacked
-from skerry.sources.file.text import Parsed, TextLane
+from skerry.sources.file.conform import Column, unpack_texts
+from skerry.sources.file.lane import find_columns, report_read_errors
+from skerry.sources.file.text import Lines, Parsed, TextLane
 
 __all__ = ["CsvLane"]
 
@@ -43,26 +42,26 @@ class CsvLane(TextLane):
 
     def event_time_of(self, line: str) -> str | None:
         """Find the field of the event time."""
-        place = self._layout.places[self._definition.schema.names.index(str(self._definition.event_time))]
-        fields = _fields(line, self._options.delimiter)
-        return fields[place] if len(fields) == self._layout.width else None
+        index = self._layout.indices[self._definition.schema.names.index(str(self._definition.event_time))]
+        fields = _split_fields(line, self._options.delimiter)
+        return fields[index] if len(fields) == self._layout.width else None
 
     def parse(self, lines: Lines) -> Parsed:
         """Take lines apart, rejecting those that would split in two or swallow the next."""
-        whole, split = lines.without(_inner_returns(lines), "carriage return inside the line")
-        records, unclosed = self._records(whole), list[pa.RecordBatch]()
-        if records.count != len(whole) or not self._closed(whole.text[-1:]).all():
-            whole, unclosed = whole.without(~self._closed(whole.text), "quote that is never closed")
-            records = self._records(whole)
+        whole, split = lines.reject(_mark_inner_returns(lines), "carriage return inside the line")
+        records, unclosed = self._parse_records(whole), list[pa.RecordBatch]()
+        if records.count != len(whole) or not self._mark_closed(whole.text[-1:]).all():
+            whole, unclosed = whole.reject(~self._mark_closed(whole.text), "quote that is never closed")
+            records = self._parse_records(whole)
         if records.count != len(whole):
             raise RunError(f"{self.name}: {len(whole)} lines gave {records.count} records")
         odd = np.zeros(len(whole), np.bool_)
         odd[list(records.odd)] = True
         reasons = [f"has {fields} fields, expected {self._layout.width}" for fields in records.odd.values()]
-        fitting, misfits = whole.without(odd, reasons)
+        fitting, misfits = whole.reject(odd, reasons)
         return Parsed(records.texts, fitting, split + unclosed + misfits)
 
-    def _records(self, lines: Lines) -> "_Records":
+    def _parse_records(self, lines: Lines) -> "_Records":
         """Let Arrow find the fields; it skips lines with a wrong number of them, and says which."""
         odd: dict[int, int] = {}
 
@@ -73,16 +72,16 @@ class CsvLane(TextLane):
         schema = pa.schema([(name, pa.string()) for name in self._definition.schema.names])
         if not len(lines):
             return _Records(empty(schema), odd)
-        data = unpacked(lines.text)[1].data
+        data = unpack_texts(lines.text)[1].data
         stored: Any = pa.BufferReader(pa.py_buffer(data))
         table = arrow_csv.open_csv(stored, *self._arrow_options(data.nbytes, skip)).read_all()
-        texts = pa.table([table.column(str(place)) for place in self._layout.places], schema=schema)
+        texts = pa.table([table.column(str(index)) for index in self._layout.indices], schema=schema)
         return _Records(join(texts.to_batches(), schema), odd)
 
     def _arrow_options(self, size: int, skip: Any) -> tuple[Any, Any, Any]:
         """Have fields read as texts, in one piece and by one thread: only then are rows numbered."""
-        names = [str(place) for place in range(self._layout.width)]
-        wanted = sorted({str(place) for place in self._layout.places})
+        names = [str(index) for index in range(self._layout.width)]
+        wanted = sorted({str(index) for index in self._layout.indices})
         return (
             arrow_csv.ReadOptions(use_threads=False, block_size=size + 1, column_names=names),
             arrow_csv.ParseOptions(delimiter=self._options.delimiter, invalid_row_handler=skip),
@@ -96,7 +95,7 @@ class CsvLane(TextLane):
             ),
         )
 
-    def _closed(self, lines: Column) -> Bools:
+    def _mark_closed(self, lines: Column) -> Bools:
         """Mark the lines that end outside quotes, by the grammar Arrow parses by."""
         comma = f"\\x{ord(self._options.delimiter):02x}"
         field = f'(?:"(?:[^"]|"")*"(?:[^"{comma}][^{comma}]*)?|[^"{comma}][^{comma}]*|)'
@@ -110,16 +109,16 @@ class CsvLane(TextLane):
         schema = self._definition.schema
         if not (self._options.header and self._file.size):
             return _Layout(len(schema), list(range(len(schema))), 0)
-        with readable(self.name), open(self.name, "rb") as file:
+        with report_read_errors(self.name), open(self.name, "rb") as file:
             line = file.readline(self._options.max_line_bytes + 2)
-        names = self._header(line)
+        names = self._parse_header(line)
         return _Layout(len(names), find_columns(self.name, schema, names), len(line))
 
-    def _header(self, line: bytes) -> list[str]:
+    def _parse_header(self, line: bytes) -> list[str]:
         if len(line.removesuffix(b"\n")) > self._options.max_line_bytes:
             raise SourceError(f"the header of {self.name} has more than {self._options.max_line_bytes} bytes")
         try:
-            return _fields(line.decode().removeprefix(_BYTE_ORDER_MARK), self._options.delimiter)
+            return _split_fields(line.decode().removeprefix(_BYTE_ORDER_MARK), self._options.delimiter)
         except UnicodeDecodeError:
             raise SourceError(f"the header of {self.name} is not valid UTF-8") from None
 
@@ -129,7 +128,7 @@ class _Layout:
     """How many fields a record has, which of them are declared, and at which byte records begin."""
 
     width: int
-    places: list[int]
+    indices: list[int]
     body_start: int
 
 
@@ -145,7 +144,7 @@ class _Records:
         return self.texts.num_rows + len(self.odd)
 
 
-def _fields(line: str, delimiter: str) -> list[str]:
+def _split_fields(line: str, delimiter: str) -> list[str]:
     """Take one line apart, none if that cannot be done."""
     try:
         return next(csv.reader([line], delimiter=delimiter), [])
@@ -153,9 +152,9 @@ def _fields(line: str, delimiter: str) -> list[str]:
         return []
 
 
-def _inner_returns(lines: Lines) -> Bools:
+def _mark_inner_returns(lines: Lines) -> Bools:
     """Mark the lines with a carriage return that is not part of the line end: Arrow would split them there."""
-    bounds, data = unpacked(lines.text)
+    bounds, data = unpack_texts(lines.text)
     returns = np.flatnonzero(data == _CARRIAGE_RETURN)
     inner = returns[data[returns + 1] != _LINE_FEED]
     marked = np.zeros(len(lines), np.bool_)

@@ -5,9 +5,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from skerry.sources.file.duck import query
-from skerry.sources.file.lines import Lines
-from skerry.sources.file.text import Parsed, TextLane
+from skerry.model.duckdb_session import query_batch
+from skerry.sources.file.text import Lines, Parsed, TextLane
 
 __all__ = ["JsonLane"]
 
@@ -35,17 +34,17 @@ class JsonLane(TextLane):
     def parse(self, lines: Lines) -> Parsed:
         """Let DuckDB take the objects apart, all declared keys at once."""
         names = self._definition.schema.names
-        found = query(_statement(names), pa.record_batch({"line": lines.text.cast(pa.string())}))
+        found = query_batch(_statement(names), pa.record_batch({"line": lines.text.cast(pa.string())}))
         fits: Any = found.column("fits").to_numpy(zero_copy_only=False)
-        objects, rejects = lines.without(~fits, "not a JSON object")
+        objects, rejects = lines.reject(~fits, "not a JSON object")
         texts = found if fits.all() else found.filter(pa.array(fits))
         return Parsed(pa.RecordBatch.from_arrays(texts.columns[1:], names), objects, rejects)
 
 
 def _statement(names: list[str]) -> str:
     """Write the extraction of some keys in SQL; a key is quoted as a JSON pointer, and that as a text."""
-    pointers = ", ".join(_quoted("/" + name.replace("~", "~0").replace("/", "~1")) for name in names)
-    columns = ", ".join(f"found[{place}] AS c{place}" for place in range(1, len(names) + 1))
+    pointers = ", ".join(_quote("/" + name.replace("~", "~0").replace("/", "~1")) for name in names)
+    columns = ", ".join(f"found[{index}] AS c{index}" for index in range(1, len(names) + 1))
     return f"""
         SELECT coalesce(json_type(object) = 'OBJECT', false) AS fits, {columns}
         FROM (SELECT object, json_extract_string(object, [{pointers}]) AS found
@@ -53,5 +52,5 @@ def _statement(names: list[str]) -> str:
     """
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"

@@ -13,7 +13,7 @@ from skerry.model.time import START_OF_TIME, Micros
 from skerry.sources.file.options import FileOptions
 from skerry.sources.source import Decoded, Lane
 
-__all__ = ["FileLane", "StoredFile", "find_columns", "readable"]
+__all__ = ["FileLane", "StoredFile", "find_columns", "report_read_errors"]
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,17 @@ class FileLane(Lane):
 
     def first(self, unit: int) -> Micros:
         """The event time of a unit's first reading, or near it."""
-        return self._untimed(unit) if self._definition.event_time is None else self._ends(unit)[0]
+        return self._stand_in_time(unit) if self._definition.event_time is None else self._find_ends(unit)[0]
 
     def last(self, unit: int) -> Micros:
         """The event time of a unit's last reading, or near it."""
-        return self._untimed(unit) if self._definition.event_time is None else self._ends(unit)[1]
+        return self._stand_in_time(unit) if self._definition.event_time is None else self._find_ends(unit)[1]
 
     @abstractmethod
-    def _ends(self, unit: int) -> tuple[Micros, Micros]:
+    def _find_ends(self, unit: int) -> tuple[Micros, Micros]:
         """Say when a unit begins and ends."""
 
-    def _untimed(self, unit: int) -> Micros:
+    def _stand_in_time(self, unit: int) -> Micros:
         """Let units without a time come before all others, yet one after the other, so that a step holds a few."""
         return Micros(START_OF_TIME + 1 + unit)
 
@@ -66,19 +66,19 @@ def find_columns(path: str, declared: pa.Schema, found: Sequence[str]) -> list[i
 
 
 def _find_column(path: str, name: str, found: Sequence[str]) -> int:
-    alike = [place for place, other in enumerate(found) if other.strip().casefold() == name.strip().casefold()]
-    places = [place for place in alike if found[place] == name] or alike
-    if len(places) == 1:
-        return places[0]
-    told = "has no column" if not places else "has more than one column"
-    raise SourceError(f"{path} {told} {name!r}; it has {', '.join(found) or 'none'}")
+    alike = [index for index, other in enumerate(found) if other.strip().casefold() == name.strip().casefold()]
+    indices = [index for index in alike if found[index] == name] or alike
+    if len(indices) == 1:
+        return indices[0]
+    reason = "has no column" if not indices else "has more than one column"
+    raise SourceError(f"{path} {reason} {name!r}; it has {', '.join(found) or 'none'}")
 
 
 @contextmanager
-def readable(path: str) -> Iterator[None]:
+def report_read_errors(path: str) -> Iterator[None]:
     """Turn what goes wrong with a file into an error that names it."""
     try:
         yield
     except (OSError, pa.ArrowException) as problem:
-        told = getattr(problem, "strerror", None) or str(problem)
-        raise SourceError(f"cannot read {path}: {told}") from problem
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise SourceError(f"cannot read {path}: {reason}") from problem

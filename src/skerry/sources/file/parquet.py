@@ -1,4 +1,4 @@
-"""Parquet: row groups as units, statistics in place of peeks."""
+"""Parquet: row groups as units, statistics instead of peeks."""
 
 import json
 from collections.abc import Sequence
@@ -14,10 +14,9 @@ from skerry.errors import SourceError
 from skerry.model.batch import as_batch, empty, join
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP, sql_name
-from skerry.sources.file.casts import can_cast
-from skerry.sources.file.conform import EARLIEST, LATEST, Conformed, Rows, conform
-from skerry.sources.file.lane import FileLane, StoredFile, find_columns, readable
-from skerry.sources.file.letters import dead_letters, shown
+from skerry.sources.file.conform import EARLIEST, LATEST, Conformed, Rows, can_cast, conform
+from skerry.sources.file.dead_letters import make_dead_letters, show_line
+from skerry.sources.file.lane import FileLane, StoredFile, find_columns, report_read_errors
 from skerry.sources.file.options import FileOptions
 from skerry.sources.source import REJECTS, Decoded
 
@@ -26,10 +25,10 @@ __all__ = ["ParquetLane"]
 _READ_BYTES = 1 << 20
 """How much of a column is read ahead: all of it would be as much memory again."""
 
-_SLICE_ROWS = 1 << 16
+_PIECE_ROWS = 1 << 16
 """In what steps a row group is read that is not needed whole."""
 
-_NANOS_A_TICK = {"milliseconds": 1_000_000, "microseconds": 1_000, "nanoseconds": 1}
+_NANOS_PER_UNIT = {"milliseconds": 1_000_000, "microseconds": 1_000, "nanoseconds": 1}
 
 
 class ParquetLane(FileLane):
@@ -58,8 +57,8 @@ class ParquetLane(FileLane):
     def decode(self, unit: int) -> Decoded:
         """Read a row group."""
         stored = self._read(unit, self._definition.schema.names)
-        found = self._conformed(stored)
-        rejects = self._rejected(unit, stored, found.misfits, found.reasons) if found.reasons else empty(REJECTS)
+        found = self._conform(stored)
+        rejects = self._reject(unit, stored, found.misfits, found.reasons) if found.reasons else empty(REJECTS)
         return Decoded(found.readings, rejects)
 
     def decode_until(self, unit: int, moment: Micros) -> Decoded:
@@ -72,65 +71,66 @@ class ParquetLane(FileLane):
         if event_time is None or not all(self._fits(unit, name) for name in schema.names):
             return self.decode(unit)
         names = [self._columns[name] for name in schema.names]
-        slices: list[pa.RecordBatch] = []
-        with readable(self.name), self._opened() as file:
-            for stored in file.iter_batches(_SLICE_ROWS, row_groups=[unit], columns=names, use_threads=False):
-                slices.append(self._conformed(stored.select(names)).readings)
-                if pc.any(pc.greater(slices[-1].column(event_time), pa.scalar(moment, TIMESTAMP))).as_py():
+        pieces: list[pa.RecordBatch] = []
+        with report_read_errors(self.name), self._open() as file:
+            for stored in file.iter_batches(_PIECE_ROWS, row_groups=[unit], columns=names, use_threads=False):
+                pieces.append(self._conform(stored.select(names)).readings)
+                if pc.any(pc.greater(pieces[-1].column(event_time), pa.scalar(moment, TIMESTAMP))).as_py():
                     break
-        return Decoded(join(slices, schema), empty(REJECTS))
+        return Decoded(join(pieces, schema), empty(REJECTS))
 
-    def _conformed(self, stored: pa.RecordBatch) -> Conformed:
+    def _conform(self, stored: pa.RecordBatch) -> Conformed:
         return conform(stored, self._definition.schema, self._definition.event_time)
 
     def _fits(self, unit: int, name: str) -> bool:
         """Whether the footer shows that a column makes no row of a row group a misfit."""
         if self._definition.schema.field(name).type != TIMESTAMP:
             return self._types[name] == self._definition.schema.field(name).type
-        ends = self._by_statistics(unit, name)
+        ends = self._ends_by_statistics(unit, name)
         if ends is None or ends[0] < EARLIEST or ends[1] > LATEST:
             return False
         return name != self._definition.event_time or self._statistics(unit, name).null_count == 0
 
-    def _rejected(self, unit: int, stored: pa.RecordBatch, misfits: Rows, reasons: Sequence[str]) -> pa.RecordBatch:
+    def _reject(self, unit: int, stored: pa.RecordBatch, misfits: Rows, reasons: Sequence[str]) -> pa.RecordBatch:
         """Write the rows that do not fit as JSON, with their numbers in the file, from 1."""
         columns = [column.take(misfits).cast(pa.string()).to_pylist() for column in stored.columns]
         rows = [dict(zip(stored.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
-        readings = [shown(json.dumps(row, ensure_ascii=False).encode()) for row in rows]
+        readings = [show_line(json.dumps(row, ensure_ascii=False).encode()) for row in rows]
         before = sum(self._footer.row_group(earlier).num_rows for earlier in range(unit))
-        return dead_letters(reasons, readings, [f"{self.name}:row {before + row + 1}" for row in misfits.tolist()])
+        return make_dead_letters(reasons, readings, [f"{self.name}:row {before + row + 1}" for row in misfits.tolist()])
 
     def _read(self, unit: int, names: Sequence[str]) -> pa.RecordBatch:
         """Read columns of a row group, by their declared names."""
         stored = [self._columns[name] for name in names]
-        with readable(self.name), self._opened() as file:
+        with report_read_errors(self.name), self._open() as file:
             # In a Spark task Arrow has one core, and handing work to one thread costs more than it brings.
             table = file.read_row_group(unit, columns=stored, use_threads=pa.cpu_count() > 1)
         return as_batch(table.select(stored).rename_columns(list(names)))
 
-    def _opened(self) -> pq.ParquetFile:
+    def _open(self) -> pq.ParquetFile:
         return pq.ParquetFile(self.name, metadata=self._footer, pre_buffer=False, buffer_size=_READ_BYTES)
 
-    def _ends(self, unit: int) -> tuple[Micros, Micros]:
+    def _find_ends(self, unit: int) -> tuple[Micros, Micros]:
         if unit not in self._seen:
-            self._seen[unit] = self._by_statistics(unit, str(self._definition.event_time)) or self._by_reading(unit)
+            name = str(self._definition.event_time)
+            self._seen[unit] = self._ends_by_statistics(unit, name) or self._ends_by_reading(unit)
         return self._seen[unit]
 
-    def _by_statistics(self, unit: int, name: str) -> tuple[Micros, Micros] | None:
+    def _ends_by_statistics(self, unit: int, name: str) -> tuple[Micros, Micros] | None:
         """Take the extremes of a column of times from the footer, if it holds them and they are times there."""
         found = self._statistics(unit, name)
         kind = json.loads(self._footer.schema.column(self._leaves[name]).logical_type.to_json())
         if kind["Type"] != "Timestamp" or found is None or not found.has_min_max:
             return None
         first, last = (
-            int(tick or 0) * _NANOS_A_TICK[kind["timeUnit"]] // 1_000 for tick in (found.min_raw, found.max_raw)
+            int(count or 0) * _NANOS_PER_UNIT[kind["timeUnit"]] // 1_000 for count in (found.min_raw, found.max_raw)
         )
         return Micros(first), Micros(last)
 
     def _statistics(self, unit: int, name: str) -> Any:
         return self._footer.row_group(unit).column(self._leaves[name]).statistics
 
-    def _by_reading(self, unit: int) -> tuple[Micros, Micros]:
+    def _ends_by_reading(self, unit: int) -> tuple[Micros, Micros]:
         """Find the extremes of the event time in its column."""
         name = str(self._definition.event_time)
         schema = pa.schema([self._definition.schema.field(name)])
@@ -139,28 +139,28 @@ class ParquetLane(FileLane):
 
     @cached_property
     def _footer(self) -> pq.FileMetaData:
-        with readable(self.name):
+        with report_read_errors(self.name):
             return pq.read_metadata(self.name)
 
     @cached_property
     def _columns(self) -> dict[str, str]:
         """The names the declared columns have in the file."""
         schema, stored = self._definition.schema, self._footer.schema.to_arrow_schema()
-        places = find_columns(self.name, schema, stored.names)
-        for field, place in zip(schema, places, strict=True):
-            if not can_cast(stored.field(place).type, field.type):
-                told = f"column {field.name} of {self.name} is {sql_name(stored.field(place).type)}"
-                raise SourceError(f"{told}, which cannot be read as {sql_name(field.type)}")
-        return {name: stored.names[place] for name, place in zip(schema.names, places, strict=True)}
+        indices = find_columns(self.name, schema, stored.names)
+        for field, index in zip(schema, indices, strict=True):
+            if not can_cast(stored.field(index).type, field.type):
+                column = f"column {field.name} of {self.name} is {sql_name(stored.field(index).type)}"
+                raise SourceError(f"{column}, which cannot be read as {sql_name(field.type)}")
+        return {name: stored.names[index] for name, index in zip(schema.names, indices, strict=True)}
 
     @cached_property
     def _types(self) -> dict[str, pa.DataType]:
         """The types the declared columns have in the file."""
         stored = self._footer.schema.to_arrow_schema()
-        return {name: stored.field(place).type for name, place in self._columns.items()}
+        return {name: stored.field(column).type for name, column in self._columns.items()}
 
     @cached_property
     def _leaves(self) -> dict[str, int]:
-        """The places of the declared columns among all of the file, nested ones counted."""
+        """The indices of the declared columns among all of the file, nested ones counted."""
         paths = [self._footer.schema.column(leaf).path for leaf in range(self._footer.num_columns)]
-        return {name: paths.index(place) for name, place in self._columns.items()}
+        return {name: paths.index(column) for name, column in self._columns.items()}

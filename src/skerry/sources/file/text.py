@@ -1,30 +1,219 @@
-"""A text file as a lane: byte blocks as units, peeks at their first and last lines, the way from bytes to readings."""
+r"""A text file as a lane: byte blocks as units, the lines in them, and the way from bytes to readings.
 
+A block owns the lines that start in it, and reads the last of them to its end, beyond the block. So
+every line is read once, whatever the size of the blocks, and no block needs to know another.
+
+    a a a \n b b b \n c c c c \n d \n
+    |--- block 0 ---|--- block 1 ---|            block 0: aaa, bbb, cccc    block 1: d
+
+Lines stay an Arrow array from the file to the format's parser. Those that are blank, too long or not text are sifted
+out before a format looks inside them. For planning, a block's times are read off its first and last lines alone.
+"""
+
+import codecs
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from skerry.catalog import Source
+from skerry.model.arrays import Bools
 from skerry.model.batch import join
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
-from skerry.sources.file.blocks import read_block
-from skerry.sources.file.conform import EARLIEST, LATEST, conform
-from skerry.sources.file.lane import FileLane, StoredFile, readable
-from skerry.sources.file.lines import Lines
+from skerry.sources.file.conform import EARLIEST, LATEST, conform, unpack_texts
+from skerry.sources.file.dead_letters import SHOWN_BYTES, byte_location, make_dead_letters, show_line
+from skerry.sources.file.lane import FileLane, StoredFile, report_read_errors
 from skerry.sources.file.options import FileOptions
 from skerry.sources.source import REJECTS, Decoded
 
-__all__ = ["Parsed", "TextLane"]
+__all__ = ["Block", "Lines", "Parsed", "TextLane", "read_block"]
+
+_LINE_FEED, _CARRIAGE_RETURN = 10, 13
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+_AHEAD_BYTES = 1 << 16
+"""The last line of a block mostly ends within this, and is then read in one go with the block."""
+
+_PIECE_BYTES = 1 << 20
 
 _PEEK_BYTES = 1 << 14
 _PEEK_LINES = 8
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Lines:
+    r"""Lines in stored order, each with its line end, and the byte of the file at which each starts.
+
+    >>> lines = Lines.split("a.csv", b"x,1\r\n\ny,\xff\n")
+    >>> lines.offsets.tolist(), lines.lengths().tolist()
+    ([0, 5, 6], [4, 0, 3])
+    >>> lines.mark_blank().tolist(), lines.mark_garbled().tolist()
+    ([False, True, False], [False, False, True])
+    """
+
+    path: str
+    text: "pa.Array[Any]"
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def split(cls, path: str, data: bytes, begin: int = 0, end: int | None = None, offset: int = 0) -> "Lines":
+        """Find the lines in whole lines from ``begin`` to ``end`` of bytes that stand at ``offset`` in a file."""
+        feeds = np.flatnonzero(np.frombuffer(data, np.uint8)[begin:end] == _LINE_FEED)
+        bounds = np.concatenate([[0], feeds + 1]).astype(np.int32) + np.int32(begin)
+        buffers = [None, pa.py_buffer(bounds.data), pa.py_buffer(data)]
+        return cls(path, pa.Array.from_buffers(pa.binary(), feeds.size, buffers), bounds[:-1] + np.int64(offset))
+
+    def __len__(self) -> int:
+        """How many lines there are."""
+        return len(self.text)
+
+    def keep(self, kept: Bools) -> "Lines":
+        """Keep the lines that are marked."""
+        if kept.all():
+            return self
+        return Lines(self.path, self.text.filter(pa.array(kept)), self.offsets[kept])
+
+    def skip_to(self, offset: int) -> "Lines":
+        """Keep the lines that start at a byte of the file or behind it, without a copy."""
+        first = int(np.searchsorted(self.offsets, offset))
+        return Lines(self.path, self.text[first:], self.offsets[first:])
+
+    def reject(self, marked: Bools, reasons: str | Sequence[str]) -> tuple["Lines", list[pa.RecordBatch]]:
+        """Reject the lines that are marked, all for one reason or each for its own."""
+        if not marked.any():
+            return self, []
+        return self.keep(~marked), [self.keep(marked).to_dead_letters(reasons)]
+
+    def take(self, rows: NDArray[np.intp]) -> "Lines":
+        """Take some rows."""
+        return Lines(self.path, self.text.take(rows), self.offsets[rows])
+
+    def lengths(self) -> NDArray[np.int32]:
+        """How many bytes stand before each line feed."""
+        return np.diff(unpack_texts(self.text)[0]) - np.int32(1)
+
+    def mark_blank(self) -> Bools:
+        """Mark the lines that have nothing but a line end."""
+        bounds, data = unpack_texts(self.text)
+        lengths = self.lengths()
+        ones = np.flatnonzero(lengths == 1)
+        lengths[ones] -= data[bounds[ones]] == _CARRIAGE_RETURN
+        return np.equal(lengths, 0)
+
+    def mark_garbled(self) -> Bools:
+        """Mark the lines that are not valid UTF-8."""
+        marked, line = np.zeros(len(self), np.bool_), 0
+        starts, data = unpack_texts(self.text)
+        while line < len(self):
+            try:
+                codecs.utf_8_decode(data[starts[line] :].data, "strict", True)
+                break
+            except UnicodeDecodeError as wrong:
+                line = int(np.searchsorted(starts, starts[line] + wrong.start, side="right"))
+                marked[line - 1] = True
+        return marked
+
+    def to_dead_letters(self, reasons: str | Sequence[str]) -> pa.RecordBatch:
+        """Make dead letters of these lines, all for one reason or each for its own."""
+        heads: list[Any] = pc.binary_slice(self.text, 0, SHOWN_BYTES).to_pylist()
+        locations = [byte_location(self.path, offset) for offset in self.offsets.tolist()]
+        return make_dead_letters(reasons, [show_line(head) for head in heads], locations)
+
+
+@dataclass(frozen=True)
+class Block:
+    """What was found in a block: lines that can be read, and dead letters of those that cannot."""
+
+    lines: Lines
+    rejects: list[pa.RecordBatch]
+
+
+def read_block(path: str, start: int, stop: int, longest: int) -> Block:
+    r"""Read the lines that start from byte ``start`` of a file to byte ``stop``, exclusive.
+
+    A line of more than ``longest`` bytes is not kept in memory beyond the block: the rest of it is
+    passed over, piece by piece.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".csv") as file:
+    ...     written = file.write(b"aaa\nbbb\ncccc\nd\n")
+    ...     file.flush()
+    ...     [read_block(file.name, start, start + 8, longest=80).lines.text.to_pylist() for start in (1, 9)]
+    [[b'bbb\n', b'cccc\n'], [b'd\n']]
+    """
+    before = max(0, start - 1)  # the byte before the block tells whether a line starts at its first byte
+    with open(path, "rb") as file:
+        file.seek(before)
+        data = file.read(stop - before + _AHEAD_BYTES)
+        begin = _find_first_line(data, start, stop - before)
+        if begin is None:
+            return Block(Lines.split(path, b""), [])
+        end, letters = data.find(b"\n", stop - 1 - before) + 1, []
+        if not end:
+            last = data.rfind(b"\n", begin, stop - 1 - before) + 1 or begin
+            data, length = _read_on(file, data, last, longest)
+            end = last if length > longest else len(data)
+            letters = [_reject_overlong(path, before + last, data[last:], length, longest)] if length > longest else []
+    lines, rejects = sift(Lines.split(path, data, begin, end, before), longest)
+    return Block(lines, rejects + letters)
+
+
+def _find_first_line(data: bytes, start: int, stop: int) -> int | None:
+    """Find where the first line starts in data that begins a byte before the block, None if the block owns none."""
+    if start == 0:
+        return len(_BYTE_ORDER_MARK) if data.startswith(_BYTE_ORDER_MARK) else 0
+    return data.find(b"\n", 0, stop - 1) + 1 or None
+
+
+def _read_on(file: BinaryIO, data: bytes, last: int, longest: int) -> tuple[bytes, int]:
+    """Read the line at ``last`` to its end, and count its bytes; what makes it too long is not kept."""
+    kept, length = [data], len(data) - last
+    while piece := file.read(_PIECE_BYTES):
+        found = piece[: piece.find(b"\n") + 1] or piece
+        length += len(found.removesuffix(b"\n"))
+        kept += [found] if length <= longest else []
+        if found.endswith(b"\n"):
+            return b"".join(kept), length
+    return b"".join([*kept, b"\n"]), length
+
+
+def _reject_overlong(path: str, offset: int, head: bytes, length: int, longest: int) -> pa.RecordBatch:
+    return make_dead_letters(
+        describe_length(length, longest), [show_line(head[:SHOWN_BYTES])], [byte_location(path, offset)]
+    )
+
+
+def sift(lines: Lines, longest: int) -> tuple[Lines, list[pa.RecordBatch]]:
+    r"""Leave out blank lines, and reject those that are too long or not text.
+
+    >>> kept, rejects = sift(Lines.split("a.csv", b"x,1\n\nyyyyyyyyy\n\xff\n"), longest=8)
+    >>> len(kept), [letter for batch in rejects for letter in batch["reason"].to_pylist()]
+    (1, ['line of 9 bytes, at most 8', 'not valid UTF-8'])
+    """
+    filled = lines.keep(~lines.mark_blank())
+    overlong = filled.lengths() > longest
+    short, long_letters = filled.reject(
+        overlong, [describe_length(int(n), longest) for n in filled.lengths()[overlong]]
+    )
+    kept, garbled_letters = short.reject(short.mark_garbled(), "not valid UTF-8")
+    return kept, long_letters + garbled_letters
+
+
+def describe_length(length: int, longest: int) -> str:
+    """Say why a line was not read.
+
+    >>> describe_length(10, 5)
+    'line of 10 bytes, at most 5'
+    """
+    return f"line of {length} bytes, at most {longest}"
 
 
 @dataclass(frozen=True)
@@ -61,41 +250,41 @@ class TextLane(FileLane):
 
     def weight(self, unit: int) -> int:
         """Guess how many lines a block has, by the length of the first lines of the file."""
-        start, stop = self._span(unit)
+        start, stop = self._byte_range(unit)
         if self._line_bytes is None:
-            lines = self._lines(0, min(_PEEK_BYTES, self._file.size))
+            lines = self._read_lines(0, min(_PEEK_BYTES, self._file.size))
             self._line_bytes = float(np.mean(lines.lengths() + 1)) if len(lines) else float(_PEEK_BYTES)
         return max(1, round((stop - start) / self._line_bytes))
 
     def decode(self, unit: int) -> Decoded:
         """Read a block: bytes, lines, texts, readings."""
-        with readable(self.name):
-            block = read_block(self.name, *self._span(unit), self._options.max_line_bytes)
-            parsed = self.parse(block.lines.since(self.body_start()))
+        with report_read_errors(self.name):
+            block = read_block(self.name, *self._byte_range(unit), self._options.max_line_bytes)
+            parsed = self.parse(block.lines.skip_to(self.body_start()))
         found = conform(parsed.texts, self._definition.schema, self._definition.event_time)
-        misfits = parsed.lines.at(found.misfits).rejected(found.reasons)
+        misfits = parsed.lines.take(found.misfits).to_dead_letters(found.reasons)
         return Decoded(found.readings, join([*block.rejects, *parsed.rejects, misfits], REJECTS))
 
     def body_start(self) -> int:
         """The byte at which readings begin, behind a header if there is one."""
         return 0
 
-    def _span(self, unit: int) -> tuple[int, int]:
+    def _byte_range(self, unit: int) -> tuple[int, int]:
         start = unit * self._block_bytes
         return start, min(start + self._block_bytes, self._file.size)
 
-    def _lines(self, start: int, stop: int) -> Lines:
-        with readable(self.name):
+    def _read_lines(self, start: int, stop: int) -> Lines:
+        with report_read_errors(self.name):
             block = read_block(self.name, start, stop, self._options.max_line_bytes)
-        return block.lines.since(self.body_start())
+        return block.lines.skip_to(self.body_start())
 
-    def _ends(self, unit: int) -> tuple[Micros, Micros]:
+    def _find_ends(self, unit: int) -> tuple[Micros, Micros]:
         if unit not in self._peeked:
-            self._peeked[unit] = self._peek(unit) or self._before(unit)
+            self._peeked[unit] = self._peek(unit) or self._fall_back(unit)
         return self._peeked[unit]
 
-    def _before(self, unit: int) -> tuple[Micros, Micros]:
-        """Location a block in which no line tells its time at the end of the nearest one before it that does."""
+    def _fall_back(self, unit: int) -> tuple[Micros, Micros]:
+        """Date a block in which no line has a readable time: at the end of the nearest block before it that has one."""
         for earlier in range(unit - 1, -1, -1):
             if found := self._peeked.get(earlier) or self._peek(earlier):
                 return found[1], found[1]
@@ -103,31 +292,31 @@ class TextLane(FileLane):
 
     def _peek(self, unit: int) -> tuple[Micros, Micros] | None:
         """Look at the first and the last lines of a block; where one end is broken, the other stands for it."""
-        start, stop = self._span(unit)
-        head = self._lines(start, min(start + _PEEK_BYTES, stop)) or self._lines(start, stop)
-        tail = self._lines(max(stop - _PEEK_BYTES, start), stop) or head
-        first = self._first_moment(head.text[:_PEEK_LINES].to_pylist())
-        last = self._first_moment(tail.text[-_PEEK_LINES:].to_pylist()[::-1])
+        start, stop = self._byte_range(unit)
+        head = self._read_lines(start, min(start + _PEEK_BYTES, stop)) or self._read_lines(start, stop)
+        tail = self._read_lines(max(stop - _PEEK_BYTES, start), stop) or head
+        first = self._find_moment(head.text[:_PEEK_LINES].to_pylist())
+        last = self._find_moment(tail.text[-_PEEK_LINES:].to_pylist()[::-1])
         found = [moment for moment in (first, last) if moment is not None]
         return (found[0], found[-1]) if found else None
 
-    def _first_moment(self, lines: Iterable[Any]) -> Micros | None:
+    def _find_moment(self, lines: Iterable[Any]) -> Micros | None:
         texts = (self.event_time_of(line.decode()) for line in lines)
-        moments = (_moment(text) for text in texts if text)
+        moments = (_read_moment(text) for text in texts if text)
         return next((moment for moment in moments if moment is not None), None)
 
 
-def _moment(text: str) -> Micros | None:
+def _read_moment(text: str) -> Micros | None:
     """Read one time as ``conform`` would, or nearly: Python reads the usual forms at once."""
     try:
         read = datetime.fromisoformat(text.strip())
     except ValueError:
-        return _unusual_moment(text)
+        return _read_unusual_moment(text)
     aware = read if read.tzinfo else read.replace(tzinfo=UTC)
     moment = Micros((aware - _EPOCH) // timedelta(microseconds=1))
     return moment if EARLIEST <= moment <= LATEST else None
 
 
-def _unusual_moment(text: str) -> Micros | None:
+def _read_unusual_moment(text: str) -> Micros | None:
     times = conform(pa.record_batch({"ts": [text]}), pa.schema({"ts": TIMESTAMP}), "ts").readings.column("ts")
     return Micros(times.cast(pa.int64())[0].as_py()) if len(times) else None

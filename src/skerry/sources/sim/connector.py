@@ -1,130 +1,29 @@
 """The simulated source: ``connector='sim', kind='traffic'``."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
+from skerry.catalog import Source
+from skerry.model.options import Option, parse_option
+from skerry.sources.sim.kind import KIND, SIM
+from skerry.sources.sim.traffic import TrafficConnector
+from skerry.sources.source import Connector
 
-from skerry.catalog import Sensor, Source
-from skerry.errors import SourceError
-from skerry.model.time import Micros
-from skerry.sources.sim.columns import check_columns, decode
-from skerry.sources.sim.feed import Feed, Lines
-from skerry.sources.sim.incidents import Incident
-from skerry.sources.sim.lane import Blocks, TrafficLane
-from skerry.sources.sim.road import POSITIONS, SIDES, Road
-from skerry.sources.sim.settings import Settings
-from skerry.sources.sim.traffic import SLOT_US, Traffic
-from skerry.sources.source import Connector, Decoded, Split
+__all__ = ["KINDS", "SimConnector"]
 
-__all__ = ["TrafficConnector"]
-
-_BATCH_READINGS = 200_000
-_BATCH_SLOTS = 4_000_000
-"""How many slots for a vehicle are drawn at a time: with long sample periods they are more than the readings."""
+KINDS: Mapping[str, type[TrafficConnector]] = {"traffic": TrafficConnector}
+"""What can be simulated, and by which connector."""
 
 
-@dataclass(frozen=True)
-class TrafficConnector(Connector):
-    """Loops in the road, simulated. What they report depends on the options alone, never on how it is read.
+class SimConnector:
+    """Stands in the table of connectors for the simulators; the option ``kind`` says which one is meant."""
 
-    The stations are spread over ``groups`` lanes that can be read side by side.
-
-    >>> import pyarrow as pa
-    >>> schema = pa.schema({"sensor": pa.string(), "ts": pa.timestamp("us"), "speed": pa.float64()})
-    >>> road = TrafficConnector.open(Source("traffic", schema, "sim", {"duration": "1min", "missing": "0"}))
-    >>> [(lane.name, lane.count()) for lane in road.lanes()]
-    [('traffic-0', 1), ('traffic-1', 1), ('traffic-2', 1), ('traffic-3', 1)]
-    >>> [decoded] = road.read(Split("traffic", "traffic-0", 0, 1))
-    >>> decoded.readings.num_rows + decoded.rejects.num_rows
-    1920
-    """
-
-    definition: Source
-    settings: Settings
-    live: bool
-    groups: int = 4
+    OPTIONS: ClassVar[tuple[Option, ...]] = (KIND,)
+    """What all kinds have; each declares the others."""
 
     @classmethod
-    def open(cls, definition: Source) -> "TrafficConnector":
-        """Check the options and the columns of a source."""
-        settings = Settings.parse(definition.options)
-        check_columns(definition)
-        return cls(definition, settings, live=settings.ticks is None)
-
-    def lanes(self) -> Sequence[TrafficLane]:
-        """Make the lanes; a live one's clock starts now."""
-        return [
-            TrafficLane(f"traffic-{group}", self._blocks(), self.settings, len(stations))
-            for group, stations in enumerate(self._stations())
-        ]
-
-    def read(self, split: Split) -> Iterator[Decoded]:
-        """Decode a split, as many units at a time as make a good batch."""
-        stations, blocks = self._group(split.lane), self._blocks()
-        feed, step = Feed(self._traffic(), self.settings, stations), self._units_a_batch(stations)
-        for unit in range(split.start, split.stop, step):
-            lines = feed.lines(blocks.first(unit), blocks.first(min(unit + step, split.stop)))
-            yield decode(lines.only(_inside(split, lines, blocks)), self._road(), self.definition.schema)
-
-    def sensors(self) -> Sequence[Sensor]:
-        """List the stations."""
-        road, source = self._road(), self.definition.name
-        where = zip(road.latitudes.tolist(), road.longitudes.tolist(), strict=True)
-        places = zip(road.names, where, road.sides, road.positions, strict=True)
-        return [
-            Sensor(name, source, "loop", *point, ("i80", SIDES[side], POSITIONS[position]))
-            for name, point, side, position in places
-        ]
-
-    def incidents(self, first_us: Micros, stop_us: Micros) -> list[Incident]:
-        """List what happens on the road, as a highway patrol would report it."""
-        return self._traffic().incidents(first_us, stop_us)
-
-    def _road(self) -> Road:
-        return _laid(self.settings.sensors, self.settings.lanes)
-
-    def _traffic(self) -> Traffic:
-        return Traffic(self.settings.seed, self._road(), self.settings.incidents_an_hour)
-
-    def _stations(self) -> list[range]:
-        """Divide the stations into groups, never a pair in two."""
-        pairs = self._road().pairs
-        groups = min(self.groups, pairs)
-        bounds = [min(2 * (pairs * group // groups), self.settings.sensors) for group in range(groups + 1)]
-        return [range(first, stop) for first, stop in pairwise(bounds)]
-
-    def _group(self, lane: str) -> range:
-        groups = {f"traffic-{group}": stations for group, stations in enumerate(self._stations())}
-        if lane not in groups:
-            raise SourceError(f"unknown lane {lane!r} of {self.definition.name}; it has {', '.join(groups)}")
-        return groups[lane]
-
-    def _blocks(self) -> Blocks:
-        return Blocks.of(self.settings, max(len(stations) for stations in self._stations()))
-
-    def _units_a_batch(self, stations: range) -> int:
-        readings = self._blocks().ticks_a_unit * len(stations) * self.settings.lanes
-        slots = readings * max(1, self.settings.period_us // SLOT_US) // 2
-        return max(1, min(_BATCH_READINGS // readings, _BATCH_SLOTS // max(1, slots)))
-
-
-@lru_cache(maxsize=8)
-def _laid(sensors: int, lanes: int) -> Road:
-    """Keep a road with its names and places: a long one takes a while to lay."""
-    return Road(sensors, lanes)
-
-
-def _inside(split: Split, lines: Lines, blocks: Blocks) -> NDArray[np.bool_]:
-    """Tell the lines that lie between the two cuts of a split."""
-    inside = np.ones(lines.tick.size, np.bool_)
-    if split.after is not None:
-        unit = lines.arrival_tick < blocks.first(split.start + 1)
-        inside[unit] &= np.maximum.accumulate(lines.time_us[unit]) > split.after
-    if split.until is not None:
-        unit = lines.arrival_tick >= blocks.first(split.stop - 1)
-        inside[unit] &= np.maximum.accumulate(lines.time_us[unit]) <= split.until
-    return inside
+    def open(cls, definition: Source, base: Path) -> Connector:
+        """Open a source by the connector of its kind."""
+        kind = parse_option(definition.options.get(KIND.name), KIND, SIM)
+        return KINDS[kind].open(definition, base)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from skerry.sources.sim.road import POSITIONS, SIDES, Road
+from skerry.sources.sim.traffic.road import POSITIONS, SIDES, Road
 
 
 def test_thirty_two_stations_are_sixteen_pairs_on_eight_segments():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skerry.sources.file.blocks import read_block
+from skerry.sources.file.text import read_block
 
 MEBIBYTE = 1 << 20
 

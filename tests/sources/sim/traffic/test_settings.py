@@ -3,7 +3,7 @@ import sqlglot
 from sqlglot import exp
 
 from skerry.errors import OptionError
-from skerry.sources.sim.settings import DEFAULTS, Settings
+from skerry.sources.sim.traffic.settings import TRAFFIC_OPTIONS, Settings
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_start_is_utc_unless_it_says_otherwise(text):
 
 
 def test_last_tick_begins_before_the_end():
-    assert Settings.parse({"duration": "10s", "sample_period": "3s"}).ticks == 4
+    assert Settings.parse({"duration": "10s", "sample_period": "3s"}).periods == 4
 
 
 def test_rate_counts_readings_of_all_loops():
@@ -68,7 +68,7 @@ def test_rate_counts_readings_of_all_loops():
     assert settings.speedup == 10.0
 
 
-@pytest.mark.parametrize("name", sorted(DEFAULTS))
+@pytest.mark.parametrize("name", sorted(option.name for option in TRAFFIC_OPTIONS))
 def test_option_survives_the_round_trip_through_sql(name):
     text = f"CREATE SOURCE traffic (ts TIMESTAMP) WITH (connector='sim', {name}='1', last='2')"
     once = sqlglot.parse_one(text, read="risingwave")

@@ -6,7 +6,7 @@
 
 Each segment has a pair of stations on either side: traffic passes the upstream one first and the
 downstream one, 200 feet on, a few seconds later. Eight segments have the 32 stations of the Berkeley
-Highway Lab; a longer road goes on eastward with more of the same. A station has a loop in each lane.
+Highway Lab; a longer road goes on eastward with more of the same. A station has a loop in each road lane.
 
 Madden, Franklin: Fjording the Stream, 2002, section 2.2.1.
 """
@@ -45,7 +45,7 @@ _ACROSS = (0.00003, 0.00012)  # from the median to the eastbound side
 class Road:
     """Stations by number, in the order of the segments; arrays have an entry a station.
 
-    >>> road = Road(sensors=32, lanes=4)
+    >>> road = Road(sensors=32, road_lanes=4)
     >>> road.names[8:12]
     ('i80-e-03-u', 'i80-e-03-d', 'i80-w-03-u', 'i80-w-03-d')
     >>> road.pairs, int(road.segments.max())
@@ -53,7 +53,7 @@ class Road:
     """
 
     sensors: int
-    lanes: int
+    road_lanes: int
 
     @property
     def pairs(self) -> int:
@@ -79,7 +79,9 @@ class Road:
     def names(self) -> tuple[str, ...]:
         """Road, side, segment and position in a word."""
         stations = zip(self.sides, self.segments, self.positions, strict=True)
-        return tuple(f"i80-{SIDES[side][0]}-{segment:02d}-{POSITIONS[place][0]}" for side, segment, place in stations)
+        return tuple(
+            f"i80-{SIDES[side][0]}-{segment:02d}-{POSITIONS[position][0]}" for side, segment, position in stations
+        )
 
     @cached_property
     def latitudes(self) -> Float64s:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skerry.model.types import SQL_TYPES, TIMESTAMP
-from skerry.sources.file.casts import can_cast, cast
+from skerry.sources.file.conform import can_cast, cast
 from tests.oracles import text_files
 from tests.sources.file.test_text_files import NUMBERS, TIMES, TRUTHS
 

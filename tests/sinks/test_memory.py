@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from skerry.sinks.sink import MemorySink
+from skerry.sinks.memory import MemorySink
 
 SCHEMA = pa.schema({"a": pa.int64()})
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from skerry.model.time import Micros, seconds
-from skerry.sources.sim.loops import sample
-from skerry.sources.sim.road import Road
-from skerry.sources.sim.traffic import LONGEST_TRIP_US, Traffic
+from skerry.sources.sim.traffic.loops import sample
+from skerry.sources.sim.traffic.road import Road
+from skerry.sources.sim.traffic.vehicles import LONGEST_TRIP_US, Traffic
 
 MONDAY = 960_163_200_000_000
 HOUR = 3_600_000_000
-CALM = Traffic(seed=1, road=Road(32, 4), incidents_an_hour=0.0)
+CALM = Traffic(seed=1, road=Road(32, 4), incidents_per_hour=0.0)
 EAST, WEST = slice(0, None, 2), slice(1, None, 2)
 
 
@@ -37,7 +37,7 @@ def test_weekends_have_no_rush_hour():
 
 
 def test_an_incident_slows_its_segment_upstream_more_than_downstream():
-    troubled = replace(CALM, incidents_an_hour=2.0)
+    troubled = replace(CALM, incidents_per_hour=2.0)
     jam = max(troubled.incidents(Micros(MONDAY), Micros(MONDAY + 24 * HOUR)), key=lambda jam: jam.end_us - jam.begin_us)
     hour, pair = (jam.begin_us - MONDAY) / HOUR + 0.1, CALM.road.pair_of(jam.segment, jam.side)
     (slow, few), (free, many) = conditions(troubled, hour), conditions(CALM, hour)
@@ -48,7 +48,7 @@ def test_an_incident_slows_its_segment_upstream_more_than_downstream():
 
 
 def test_an_incident_leaves_other_segments_alone():
-    troubled = replace(CALM, incidents_an_hour=2.0)
+    troubled = replace(CALM, incidents_per_hour=2.0)
     span = Micros(MONDAY + 10 * HOUR), Micros(MONDAY + 10 * HOUR + HOUR // 2)
     hit = {CALM.road.pair_of(jam.segment, jam.side) for jam in troubled.incidents(*span)}
     same = np.isclose(conditions(troubled, 10)[0], conditions(CALM, 10)[0]).all(axis=1)
@@ -85,7 +85,7 @@ def test_loops_count_the_same_vehicles_however_often_they_report(period_us):
 
 def test_trucks_are_long_and_keep_right():
     seen = CALM.vehicles(range(16), Micros(MONDAY + 10 * HOUR), Micros(MONDAY + 11 * HOUR))
-    trucks = np.bincount(seen.lane[seen.feet > 24]) / np.bincount(seen.lane)
+    trucks = np.bincount(seen.road_lane[seen.feet > 24]) / np.bincount(seen.road_lane)
     assert 0.08 < (seen.feet > 24).mean() < 0.12
     assert (np.diff(trucks) > 0).all()
     assert 10 < seen.feet.min() < seen.feet.max() < 73
@@ -93,7 +93,7 @@ def test_trucks_are_long_and_keep_right():
 
 @pytest.mark.parametrize("period_us", [250_000, 1_000_000, 30_000_000])
 def test_samples_of_a_part_are_those_of_the_whole_in_a_jam_too(period_us):
-    jammed, first_us = replace(CALM, incidents_an_hour=60.0), MONDAY + 8 * HOUR
+    jammed, first_us = replace(CALM, incidents_per_hour=60.0), MONDAY + 8 * HOUR
     whole = sample(jammed, range(32), Micros(first_us), period_us, 50)
     part = sample(jammed, range(8, 12), Micros(first_us + 41 * period_us), period_us, 9)
     assert whole.speed.reshape(50, 32, 4)[41:, 8:12].ravel() == pytest.approx(part.speed, abs=0, nan_ok=True)

@@ -13,12 +13,12 @@ import numpy as np
 
 from skerry.model.arrays import Float64s, Int64s
 from skerry.model.time import MICROS, Micros
-from skerry.sources.sim.draws import keys, uniform
-from skerry.sources.sim.road import SIDES, Road
+from skerry.sources.sim.stateless_random import draw_uniform, make_keys
+from skerry.sources.sim.traffic.road import SIDES, Road
 
-__all__ = ["MOST_AN_HOUR", "Incident", "incidents"]
+__all__ = ["MOST_PER_HOUR", "Incident", "draw_incidents"]
 
-MOST_AN_HOUR = 60
+MOST_PER_HOUR = 60
 """One incident can begin each minute, so that any minute can be drawn without the ones before it."""
 
 _MINUTE = MICROS["MINUTE"]
@@ -29,7 +29,7 @@ _KINDS = ("collision", "stalled vehicle", "debris on the road", "vehicle fire")
 
 @dataclass(frozen=True)
 class Incident:
-    """Something on the road. ``severity`` is the share of their speed that vehicles lose upstream of it."""
+    """Something on the road. ``severity`` is the fraction of their speed that vehicles lose upstream of it."""
 
     begin_us: Micros
     end_us: Micros
@@ -50,24 +50,27 @@ class Incident:
         return self.severity * np.clip(np.minimum(risen, left), 0.0, 1.0)
 
 
-def incidents(seed: int, per_hour: float, road: Road, first_us: Micros, stop_us: Micros) -> list[Incident]:
+def draw_incidents(seed: int, per_hour: float, road: Road, first_us: Micros, stop_us: Micros) -> list[Incident]:
     """List the incidents under way at some time from ``first_us`` until ``stop_us``, by their beginning.
 
     >>> morning = Micros(960_184_800_000_000), Micros(960_188_400_000_000)
-    >>> [(jam.segment, jam.side) for jam in incidents(1, 2.0, Road(32, 4), *morning)]
+    >>> [(jam.segment, jam.side) for jam in draw_incidents(1, 2.0, Road(32, 4), *morning)]
     [(1, 'east'), (4, 'east')]
     """
     minutes = np.arange((first_us - _LONGEST) // _MINUTE, -(-stop_us // _MINUTE))
-    drawn = keys(seed, "incident", minutes, np.zeros(1, np.int64))[:, 0]
-    happens = uniform(drawn, 0) < per_hour / MOST_AN_HOUR
-    chances = np.stack([uniform(drawn[happens], draw) for draw in range(1, 6)], axis=1)
+    drawn = make_keys(seed, "incident", minutes, np.zeros(1, np.int64))[:, 0]
+    happens = draw_uniform(drawn, 0) < per_hour / MOST_PER_HOUR
+    chances = np.stack([draw_uniform(drawn[happens], draw) for draw in range(1, 6)], axis=1)
     found = [
-        _incident(road, minute, *row) for minute, row in zip(minutes[happens].tolist(), chances.tolist(), strict=True)
+        _make_incident(road, minute, *row)
+        for minute, row in zip(minutes[happens].tolist(), chances.tolist(), strict=True)
     ]
     return [incident for incident in found if incident.end_us > first_us and incident.begin_us < stop_us]
 
 
-def _incident(road: Road, minute: int, moment: float, span: float, pair: float, harm: float, kind: float) -> Incident:
+def _make_incident(
+    road: Road, minute: int, moment: float, span: float, pair: float, harm: float, kind: float
+) -> Incident:
     """Turn five draws from [0, 1) into an incident."""
     begin = int((minute + moment) * _MINUTE)
     segment, side = divmod(int(pair * road.pairs), 2)

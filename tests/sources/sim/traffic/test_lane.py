@@ -1,5 +1,5 @@
-from skerry.sources.sim.lane import Blocks, TrafficLane
-from skerry.sources.sim.settings import Settings
+from skerry.sources.sim.traffic.lane import Blocks, TrafficLane
+from skerry.sources.sim.traffic.settings import Settings
 
 START = 960_184_800_000_000
 

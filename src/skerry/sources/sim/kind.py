@@ -1,0 +1,13 @@
+"""The option that all simulated sources have: which kind they are."""
+
+from dataclasses import replace
+
+from skerry.model.options import Option, Owner, one_of
+
+__all__ = ["KIND", "SIM"]
+
+SIM = Owner("connector 'sim'")
+
+KIND = Option(
+    "kind", replace(one_of("traffic"), expected="'traffic', the only kind there is"), "traffic", "What is simulated."
+)
