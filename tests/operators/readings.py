@@ -10,7 +10,7 @@ from skerry.model.types import TIMESTAMP
 from skerry.model.window import Window
 from skerry.operators.aggregate import WindowAggregate
 from skerry.operators.operator import Operator
-from skerry.operators.partial import PartialAggregate
+from skerry.operators.partial_aggregate import PartialAggregate
 from skerry.plan.fold import Fold
 
 SCHEMA = pa.schema(

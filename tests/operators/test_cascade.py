@@ -9,7 +9,7 @@ from skerry.model.window import WINDOW_END, WINDOW_START, Window
 from skerry.operators.aggregate import WindowAggregate
 from skerry.operators.cascade import Cascade, Edge, Level
 from skerry.operators.gather import Gather
-from skerry.operators.partial import PartialAggregate
+from skerry.operators.partial_aggregate import PartialAggregate
 from skerry.plan.fold import Fold
 from skerry.testing import laws
 

@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from skerry.operators.partial import cells_of
+from skerry.operators.partial_aggregate import cells_of
 from skerry.plan.fold import FUNCTIONS, Fold
 
 

@@ -14,7 +14,7 @@ from skerry.model.window import WINDOW_END, WINDOW_START, Window
 from skerry.operators.folds import finish
 from skerry.operators.grouping import group_rows
 from skerry.operators.operator import Operator, PageChanges, StatePages
-from skerry.operators.partial import SLICE, cells_of, partial_schema
+from skerry.operators.partial_aggregate import SLICE, cells_of, partial_schema
 from skerry.plan.fold import Fold
 
 __all__ = ["WindowAggregate"]

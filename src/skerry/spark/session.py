@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 
 from skerry.errors import RunError
 from skerry.kernels.precompile import warming
-from skerry.spark.home import use_compiled_home
 from skerry.spark.java import find_java
+from skerry.spark.spark_home import use_compiled_home
 
 __all__ = ["session"]
 
@@ -30,7 +30,7 @@ _SETTINGS = {
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.adaptive.enabled": "false",
     "spark.python.worker.reuse": "true",
-    "spark.python.daemon.module": "skerry.spark.daemon",
+    "spark.python.daemon.module": "skerry.spark.worker_daemon",
     # Over TCP a task takes some 40 ms to reach its Python worker, idle as both may be.
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.driver.memory": "2g",

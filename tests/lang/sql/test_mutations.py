@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from skerry.catalog import Catalog
 from skerry.errors import InputError
 from skerry.lang.sql import Session
-from skerry.lang.sql.reading import DIALECT
+from skerry.lang.sql.statements import DIALECT
 
 SCRIPT = """
 CREATE SOURCE traffic (sensor VARCHAR, ts TIMESTAMP, segment INT, speed DOUBLE,

@@ -4,9 +4,9 @@ import pytest
 import sqlglot
 
 from skerry.errors import OptionError
-from skerry.lang.sql.declare import options_of
-from skerry.lang.sql.reading import DIALECT
-from skerry.lang.sql.script import view_owner
+from skerry.lang.sql.create_source import options_of
+from skerry.lang.sql.statements import DIALECT
+from skerry.lang.sql.view_options import view_owner
 from skerry.model.options import Option, one_of, parse_options, text
 
 SOURCE_OPTIONS = ["connector", "path", "kind", "sensors", "seed", "url", "topic", "sample_period", "idle_timeout"]

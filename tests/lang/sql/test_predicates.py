@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from skerry.catalog import Source, Subscription
 from skerry.errors import InputError
 from skerry.lang.sql.predicates import Predicates
-from skerry.lang.sql.reading import DIALECT
+from skerry.lang.sql.statements import DIALECT
 from skerry.model.types import TIMESTAMP
 
 SCHEMA = pa.schema(

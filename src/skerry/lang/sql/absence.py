@@ -6,10 +6,10 @@ from functools import reduce
 from sqlglot import exp
 
 from skerry.errors import SqlError
+from skerry.lang.sql.from_clause import From
 from skerry.lang.sql.joins import JoinBinder, conjuncts, from_of
-from skerry.lang.sql.readable import Streams
-from skerry.lang.sql.reading import location_of
-from skerry.lang.sql.streams import From
+from skerry.lang.sql.statements import location_of
+from skerry.lang.sql.streams import Streams
 from skerry.model.expression import Expression
 from skerry.model.time import Micros
 from skerry.plan.absence import Absence

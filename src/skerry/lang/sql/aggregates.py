@@ -6,13 +6,13 @@ import pyarrow as pa
 from sqlglot import exp
 
 from skerry.errors import SqlError, UnknownColumn
-from skerry.lang.sql.declare import identifier
-from skerry.lang.sql.reading import location_of
+from skerry.lang.sql.create_source import identifier
 from skerry.lang.sql.scalar import Scope, scalar
+from skerry.lang.sql.statements import location_of
 from skerry.model.expression import Expression
 from skerry.model.types import SQL_TYPES, sql_name
 from skerry.model.window import WINDOW_END, WINDOW_START, Window
-from skerry.operators.partial import SLICE
+from skerry.operators.partial_aggregate import SLICE
 from skerry.plan.aggregate import Aggregate
 from skerry.plan.fold import FUNCTIONS, Fold
 from skerry.plan.node import Node

@@ -6,12 +6,12 @@ from sqlglot import exp
 
 from skerry.catalog import Source
 from skerry.errors import SqlError, UnknownStream
-from skerry.lang.sql.declare import identifier, interval
+from skerry.lang.sql.create_source import identifier, interval
+from skerry.lang.sql.from_clause import call_name, stream
 from skerry.lang.sql.joins import common_type
-from skerry.lang.sql.readable import Streams
-from skerry.lang.sql.reading import location_of
 from skerry.lang.sql.scalar import Scope, scalar
-from skerry.lang.sql.streams import call_name, stream
+from skerry.lang.sql.statements import location_of
+from skerry.lang.sql.streams import Streams
 from skerry.model.expression import Expression
 from skerry.model.types import sql_name
 from skerry.plan.gather import Gather

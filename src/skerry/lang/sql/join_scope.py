@@ -6,9 +6,9 @@ import pyarrow as pa
 from sqlglot import exp
 
 from skerry.errors import SqlError, UnknownColumn
-from skerry.lang.sql.reading import location_of
+from skerry.lang.sql.from_clause import From
 from skerry.lang.sql.scalar import Scope
-from skerry.lang.sql.streams import From
+from skerry.lang.sql.statements import location_of
 
 __all__ = ["JoinScope"]
 

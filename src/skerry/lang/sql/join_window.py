@@ -10,8 +10,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from skerry.errors import SqlError
-from skerry.lang.sql.reading import location_of
-from skerry.lang.sql.streams import From
+from skerry.lang.sql.from_clause import From
+from skerry.lang.sql.statements import location_of
 from skerry.model.window import WINDOW_END, WINDOW_START
 
 __all__ = ["check_ends", "find_window", "keep_for_window", "keep_within_window"]

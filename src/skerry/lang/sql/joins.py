@@ -12,13 +12,13 @@ import pyarrow as pa
 from sqlglot import exp
 
 from skerry.errors import SqlError
-from skerry.lang.sql.declare import identifier
+from skerry.lang.sql.create_source import identifier
+from skerry.lang.sql.from_clause import From, read_from
 from skerry.lang.sql.join_scope import JoinScope
 from skerry.lang.sql.join_window import check_ends, find_window, keep_for_window, keep_within_window
-from skerry.lang.sql.readable import Streams
-from skerry.lang.sql.reading import location_of
 from skerry.lang.sql.scalar import Scope, condition, scalar
-from skerry.lang.sql.streams import From, read_from
+from skerry.lang.sql.statements import location_of
+from skerry.lang.sql.streams import Streams
 from skerry.model.arrival import STAMPS
 from skerry.model.expression import Expression
 from skerry.model.types import sql_name

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from skerry.errors import OptionError
-from skerry.lang.sql.declare import check_name
+from skerry.lang.sql.create_source import check_name
 from skerry.model.options import Option, Owner, Parser, parse_option, whole_number
 from skerry.model.time import Micros, span
 from skerry.plan.overload import MOST_MEMORY_ROWS, Overload, Shedding, Spilling

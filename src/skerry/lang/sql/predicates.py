@@ -15,8 +15,8 @@ from sqlglot.errors import SqlglotError
 
 from skerry.catalog import Source, Subscription
 from skerry.errors import InputError, SqlError
-from skerry.lang.sql.reading import DIALECT
 from skerry.lang.sql.scalar import Scope, condition
+from skerry.lang.sql.statements import DIALECT
 
 __all__ = ["Predicates"]
 

@@ -8,14 +8,14 @@ from sqlglot import exp
 from skerry.errors import OptionError, SqlError
 from skerry.lang.sql.absence import absence_node, split_absence
 from skerry.lang.sql.aggregates import AggregateBinder
-from skerry.lang.sql.declare import identifier
+from skerry.lang.sql.create_source import identifier
+from skerry.lang.sql.from_clause import From, read_from
 from skerry.lang.sql.gather import gather_node, is_gather
 from skerry.lang.sql.joins import JoinBinder, from_of
 from skerry.lang.sql.overload import OVERLOAD_OPTIONS, number_option, overload
-from skerry.lang.sql.readable import Streams
-from skerry.lang.sql.reading import location_of
 from skerry.lang.sql.scalar import Scope, check_condition, condition, scalar
-from skerry.lang.sql.streams import From, read_from
+from skerry.lang.sql.statements import location_of
+from skerry.lang.sql.streams import Streams
 from skerry.model.expression import Expression
 from skerry.plan.aggregate import Aggregate
 from skerry.plan.join import MOST_COMBINATIONS, Join

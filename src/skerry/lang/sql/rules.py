@@ -13,7 +13,7 @@ from skerry.errors import InputError, OptionError, RuleError, UnknownStream
 from skerry.lang.rules import read
 from skerry.lang.rules.streams import deduce_node
 from skerry.lang.sql.query import query_plan
-from skerry.lang.sql.readable import Streams
+from skerry.lang.sql.streams import Streams
 from skerry.model.expression import Expression
 from skerry.plan.deduce import Deduce
 from skerry.plan.node import Node

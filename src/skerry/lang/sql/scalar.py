@@ -11,8 +11,8 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError, UnsupportedError
 
 from skerry.errors import Location, SqlError, UnknownColumn, UnknownFunction
-from skerry.lang.sql.reading import location_of
-from skerry.lang.sql.simple import simple
+from skerry.lang.sql.arrow_predicates import simple
+from skerry.lang.sql.statements import location_of
 from skerry.model.batch import empty
 from skerry.model.duckdb_session import open_duckdb
 from skerry.model.expression import Expression

@@ -1,146 +1,50 @@
-"""What stands in FROM: a stream by its name, or a window laid over it."""
+"""What FROM can name: the catalogue's sources and tables, and its views."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection
+from fnmatch import fnmatchcase
 
-from sqlglot import exp
+from skerry.catalog import Catalog, Source
+from skerry.plan.view import ViewPlan
 
-from skerry.catalog import Source
-from skerry.errors import InputError, SqlError, UnknownStream
-from skerry.lang.sql.declare import identifier, interval
-from skerry.lang.sql.readable import Streams
-from skerry.lang.sql.reading import location_of
-from skerry.lang.sql.scalar import Scope
-from skerry.model.time import Micros
-from skerry.model.types import TIMESTAMP
-from skerry.model.window import WINDOW_END, WINDOW_START, Window
-
-__all__ = ["From", "call_name", "read_from", "stream", "time_column"]
-
-_MOST_ROWS = 10_000_000
+__all__ = ["Streams"]
 
 
-@dataclass(frozen=True)
-class From:
-    """A source, under a name, and the window laid over it."""
+class Streams:
+    """Streams by name. A view is planned when it is asked for: most views read none of the others."""
 
-    source: Source
-    name: str
-    time: str | None = None
-    window: Window | None = None
-    span_us: Micros | None = None
-    """How long a reading stays, in a sliding window."""
-    last_rows: int | None = None
-    """How many readings stay, in a window that counts them."""
-    rewrites: Mapping[str, exp.Expr] = field(default_factory=dict)
+    def __init__(self, catalog: Catalog, plan: Callable[[str], ViewPlan], hidden: Collection[str] = ()) -> None:
+        self._sources = {source.name: source for source in catalog.sources()}
+        self._catalog, self._plan, self._hidden = catalog, plan, frozenset(hidden)
+        self._own: dict[str, ViewPlan] = {}
+        self.plans: dict[str, ViewPlan] = {}
+        """The views that were asked for."""
 
     @property
-    def scope(self) -> Scope:
-        """The names an expression may use."""
-        return Scope(self.name, self.source.schema, self.rewrites)
+    def known(self) -> list[str]:
+        """All that can be named."""
+        views = [view.name for view in self._catalog.views() if view.name not in self._hidden]
+        return [*self._own, *self._sources, *views]
 
+    def add(self, view: ViewPlan) -> None:
+        """Let a plan be read that has no entry in the catalogue."""
+        self._own[view.name] = view
 
-def read_from(table: exp.Expr, streams: Streams) -> From:
-    """Bind one item of FROM."""
-    if not isinstance(table, exp.Table):
-        raise SqlError("a view reads streams; this is a subquery", location_of(table))
-    extra = [argument for argument, part in table.args.items() if part and argument not in ("this", "alias")]
-    if extra or table.alias_column_names:
-        raise SqlError("a view reads a stream by its name alone: FROM stream AS alias", location_of(table))
-    alias = identifier(table.args["alias"].this) if table.args.get("alias") else None
-    if not isinstance(table.this, exp.Func):
-        source = stream(table, streams)
-        return From(source, alias or source.name, source.event_time)
-    return _read_window(table.this, alias, streams)
+    def plan(self, name: str) -> ViewPlan:
+        """What a view means."""
+        if name in self._own:
+            return self._own[name]
+        if name not in self.plans:
+            self.plans[name] = self._plan(name)
+        return self.plans[name]
 
+    def find(self, name: str) -> Source | None:
+        """The stream of that name, if there is one."""
+        if name in self._sources and name not in self._own:
+            return self._sources[name]
+        if name in self._own or (name not in self._hidden and self._catalog.has_view(name)):
+            return self.plan(name).as_stream()
+        return None
 
-def stream(named: exp.Expr, streams: Streams) -> Source:
-    """The source of that name."""
-    name = identifier(named)
-    found = streams.find(name)
-    if found is None:
-        raise UnknownStream(name, streams.known, location_of(named))
-    return found
-
-
-def call_name(call: exp.Func) -> str:
-    """What a function in FROM is called."""
-    return call.name.upper() if isinstance(call, exp.Anonymous) else call.sql_name()
-
-
-def time_column(call: exp.Func, source: Source, written: exp.Expr) -> str:
-    """The time column that a window names; a stream has one time."""
-    name = call_name(call)
-    time = Scope(source.name, source.schema).find(written) if isinstance(written, exp.Column) else None
-    if time is None or source.schema.field(time).type != TIMESTAMP:
-        raise SqlError(f"the second argument of {name} is a TIMESTAMP column", location_of(call))
-    if source.event_time not in (None, time):
-        raise SqlError(
-            f"{name} goes by {time!r}, but the watermark of {source.name!r} by {source.event_time!r}", location_of(call)
-        )
-    return time
-
-
-def _read_window(call: exp.Func, alias: str | None, streams: Streams) -> From:
-    name = call_name(call)
-    if name not in _WINDOWS:
-        raise SqlError(f"{name} is not available as a window; known are {', '.join(_WINDOWS)}", location_of(call))
-    form, lay = _WINDOWS[name]
-    count = form.count(",") + 1
-    if len(call.expressions) != count:
-        raise SqlError(f"{name} has {count} arguments, got {len(call.expressions)}: {form}", location_of(call))
-    if not isinstance(call.expressions[0], exp.Column) or call.expressions[0].table:
-        raise SqlError(f"the first argument of {name} is a stream", location_of(call))
-    source = stream(call.expressions[0], streams)
-    return lay(call, source, alias or source.name)
-
-
-def _lay_aligned(call: exp.Func, source: Source, name: str) -> From:
-    time = time_column(call, source, call.expressions[1])
-    spans = [interval(argument) for argument in call.expressions[2:]]
-    try:
-        window = Window(spans[-1], spans[0])
-    except InputError as error:
-        raise SqlError(str(error), location_of(call)) from None
-    return From(source, name, time, window, rewrites=_window_columns(window, time))
-
-
-def _lay_sliding(call: exp.Func, source: Source, name: str) -> From:
-    time = time_column(call, source, call.expressions[1])
-    span = interval(call.expressions[2])
-    if span < 0:
-        raise SqlError("a sliding window cannot be negative", location_of(call))
-    return From(source, name, time, span_us=span)
-
-
-def _lay_counted(call: exp.Func, source: Source, name: str) -> From:
-    count = call.expressions[1]
-    if not isinstance(count, exp.Literal) or count.is_string or not count.name.isdigit():
-        raise SqlError("the second argument of LAST_ROWS is a number of rows", location_of(call))
-    if not 1 <= int(count.name) <= _MOST_ROWS:
-        raise SqlError(f"LAST_ROWS keeps 1 to {_MOST_ROWS} rows, got {count.name}", location_of(call))
-    return From(source, name, source.event_time, last_rows=int(count.name))
-
-
-_WINDOWS: dict[str, tuple[str, Callable[[exp.Func, Source, str], From]]] = {
-    "TUMBLE": ("TUMBLE(stream, time, size)", _lay_aligned),
-    "HOP": ("HOP(stream, time, slide, size)", _lay_aligned),
-    "SLIDING": ("SLIDING(stream, time, size)", _lay_sliding),
-    "LAST_ROWS": ("LAST_ROWS(stream, count)", _lay_counted),
-}
-
-
-def _window_columns(window: Window, time: str) -> dict[str, exp.Expr]:
-    """The window of a reading as expressions over its time, where it is in one window only."""
-    if not window.tumbling:
-        return {}
-    moment = exp.func("epoch_us", exp.column(time, quoted=True), dialect="duckdb")
-    size = exp.Literal.number(int(window.size_us))
-    # The remainder is taken twice so that it is not negative before the epoch.
-    since = exp.paren(exp.Mod(this=exp.paren(exp.Mod(this=moment, expression=size) + size), expression=size.copy()))
-    start = exp.Sub(this=moment.copy(), expression=since)
-    end = exp.Add(this=start.copy(), expression=size.copy())
-    return {
-        WINDOW_START: exp.func("make_timestamp", start, dialect="duckdb"),
-        WINDOW_END: exp.func("make_timestamp", end, dialect="duckdb"),
-    }
+    def family(self, pattern: str) -> list[Source]:
+        """All sources whose name fits a pattern; views are named one by one."""
+        return [source for name, source in sorted(self._sources.items()) if fnmatchcase(name, pattern)]

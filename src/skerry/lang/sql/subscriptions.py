@@ -4,8 +4,8 @@ from sqlglot import exp
 
 from skerry.catalog import Subscription
 from skerry.errors import SqlError
-from skerry.lang.sql.declare import identifier
-from skerry.lang.sql.reading import DIALECT, location_of
+from skerry.lang.sql.create_source import identifier
+from skerry.lang.sql.statements import DIALECT, location_of
 
 __all__ = ["SUBSCRIPTIONS", "is_about_subscriptions", "read_deleted_ids", "read_inserted"]
 

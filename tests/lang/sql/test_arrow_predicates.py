@@ -6,8 +6,8 @@ import sqlglot
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from skerry.lang.sql.arrow_predicates import simple
 from skerry.lang.sql.scalar import Scope, scalar
-from skerry.lang.sql.simple import simple
 from skerry.model.duckdb_session import open_duckdb
 from skerry.model.expression import Expression
 from skerry.model.predicate import SIGNS

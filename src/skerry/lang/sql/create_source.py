@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from skerry.catalog import Source
 from skerry.errors import Location, OptionError, SqlError, UnknownColumn
-from skerry.lang.sql.reading import Statement, location_of
+from skerry.lang.sql.statements import Statement, location_of
 from skerry.model.time import MICROS, Micros
 from skerry.model.types import SQL_TYPES, TIMESTAMP, sql_name
 

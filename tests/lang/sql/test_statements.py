@@ -3,7 +3,7 @@ import logging
 import pytest
 
 from skerry.errors import Location, SqlError
-from skerry.lang.sql.reading import location_of, read
+from skerry.lang.sql.statements import location_of, read
 
 
 def told(script: str) -> str:

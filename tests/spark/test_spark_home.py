@@ -4,7 +4,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from skerry.spark.home import use_compiled_home
+from skerry.spark.spark_home import use_compiled_home
 
 
 @pytest.fixture

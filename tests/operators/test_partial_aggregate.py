@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.model.time import seconds
-from skerry.operators.partial import SLICE, PartialAggregate
+from skerry.operators.partial_aggregate import SLICE, PartialAggregate
 from tests import oracles
 from tests.operators.readings import ALL_FOLDS, SCHEMA, WINDOWS, batch_of, fold, readings
 

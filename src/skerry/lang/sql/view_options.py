@@ -1,0 +1,32 @@
+"""What may stand behind WITH in a view."""
+
+from skerry.model.options import Option, Owner, one_of, text
+from skerry.operators.joins.techniques import TECHNIQUES
+from skerry.shedding.bounded import POLICIES
+
+__all__ = ["VIEW_OPTIONS", "view_owner"]
+
+VIEW_OPTIONS = (
+    Option("emit", one_of("final", "early"), "final", "GATHER: whether groups are given before they are complete."),
+    Option("join", one_of(*TECHNIQUES), "snjoin", "The technique of a join."),
+    Option("late_to", text(), help="An output for readings that come too late."),
+    Option("loss_to", text(), help="An output for reports of what was shed."),
+    Option("max_combinations", text(), help="How many combinations a reading may make."),
+    Option("max_lag", text(), help="How long readings may wait before some are shed."),
+    Option("memory_rows", text(), help="How many rows a join may keep in memory."),
+    Option("on_overload", one_of("wait", "shed"), "wait", "What becomes of readings that are too many."),
+    Option("output", text(), help="Rules: the predicate that is the answer."),
+    Option("rules", text(), help="A file with a rule program."),
+    Option("shed_policy", one_of(*POLICIES), "adaptive", "Which readings are shed."),
+    Option("spill_to", text(), help="A folder for rows beyond memory_rows."),
+)
+"""What may stand behind WITH in a view. Numbers and spans are read where the view is bound (``lang.sql.overload``)."""
+
+
+def view_owner(name: str) -> Owner:
+    """The owner of a view's options, for errors."""
+    return Owner(
+        f"view {name!r}",
+        unknown="{owner} has no option {option!r}; known are {known}",
+        wrong="{owner}: option {option} is {given!r}; known are {known}",
+    )
