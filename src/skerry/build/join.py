@@ -1,0 +1,35 @@
+"""Joins of streams as operators: complete, spilling or shedding."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+from skerry.operators.joins.join import MultiJoin
+from skerry.operators.joins.shedding import SheddingJoin
+from skerry.operators.joins.spill import FolderSpill
+from skerry.operators.joins.spilling import SpillingJoin
+from skerry.operators.operator import Operator
+from skerry.plan.join import Join
+from skerry.plan.overload import Spilling
+
+__all__ = ["build_join", "name_join_kernels"]
+
+
+def build_join(view: str, node: Join) -> Operator:
+    """The operator of a join, by what it does under overload."""
+    if isinstance(node.overload, Spilling):
+        spill = FolderSpill(Path(node.overload.folder) / f"{view}-{uuid4().hex}")
+        return SpillingJoin(node.sides, spill, node.overload.memory_rows, node.technique, node.limit)
+    if node.shedding:
+        hashed = node.technique == "amjoin"
+        return SheddingJoin(node.sides, node.shedding.memory_rows, node.shedding.policy, node.limit, hashed=hashed)
+    return MultiJoin(node.sides, node.technique, node.limit)
+
+
+def name_join_kernels(node: Join) -> Iterator[str]:
+    """The kernels of the technique, and of the policy if it sheds."""
+    yield "snjoin"
+    if node.technique != "snjoin":
+        yield "rivals"
+    if node.shedding:
+        yield f"shedding {node.shedding.policy}"

@@ -1,0 +1,85 @@
+"""Which builder makes the operator of a node: one line per node.
+
+A builder is a function in a file of its own. Beside it stands what else is known of how the node runs: the part that
+runs before the shuffle, and the kernels that are compiled ahead.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import pyarrow as pa
+
+from skerry.build.absence import build_absence
+from skerry.build.aggregate import build_aggregate, build_partial_aggregate
+from skerry.build.deduce import build_deduction
+from skerry.build.fan_out import build_fan_out, build_select_any
+from skerry.build.gather import build_gather
+from skerry.build.join import build_join, name_join_kernels
+from skerry.build.lookup import build_lookup
+from skerry.operators.operator import Operator
+from skerry.plan.absence import Absence
+from skerry.plan.aggregate import Aggregate
+from skerry.plan.deduce import Deduce
+from skerry.plan.fan_out import FanOut, SelectAny
+from skerry.plan.gather import Gather
+from skerry.plan.join import Join
+from skerry.plan.lookup import Lookup
+from skerry.plan.node import Stateful, Stateless
+
+__all__ = ["NO_TABLES", "Tables", "build_partial", "build_state", "build_stateless", "name_kernels"]
+
+Tables = Mapping[str, pa.RecordBatch]
+"""The tables that streams are looked up in, as they are now."""
+NO_TABLES: Tables = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class _Builder:
+    """How a node that keeps state becomes an operator."""
+
+    build: Callable[[str, Any], Operator]
+    """From the view's name and the node."""
+    partial: Callable[[Any], Operator] | None = None
+    """What runs before the shuffle, for nodes that say they have such a part."""
+    kernels: Callable[[Any], Iterable[str]] = lambda node: ()
+    """The kernels it needs beside those that all do, as ``pipeline.precompile`` names them."""
+
+
+_STATEFUL: Mapping[type[Stateful], _Builder] = {
+    Absence: _Builder(build_absence),
+    Aggregate: _Builder(build_aggregate, build_partial_aggregate),
+    Deduce: _Builder(build_deduction, kernels=lambda node: ["rules"]),
+    Gather: _Builder(build_gather, kernels=lambda node: ["gather"]),
+    Join: _Builder(build_join, kernels=name_join_kernels),
+}
+
+_STATELESS: Mapping[type[Stateless], Callable[[Any, Tables], list[Operator]]] = {
+    FanOut: build_fan_out,
+    Lookup: build_lookup,
+    SelectAny: build_select_any,
+}
+"""Selections and projections are not here: several of them become one operator (``build.chain``)."""
+
+
+def build_stateless(node: Stateless, tables: Tables) -> list[Operator]:
+    """The operators of a node that keeps nothing."""
+    return _STATELESS[type(node)](node, tables)
+
+
+def build_state(view: str, node: Stateful) -> Operator:
+    """The operator of a node that keeps something."""
+    return _STATEFUL[type(node)].build(view, node)
+
+
+def build_partial(node: Stateful) -> Operator:
+    """The part of a node that runs before rows are shuffled, or handed on."""
+    partial = _STATEFUL[type(node)].partial
+    assert partial is not None, "the node says that a part of it runs before the shuffle"
+    return partial(node)
+
+
+def name_kernels(node: Stateful) -> set[str]:
+    """The kernels that a node needs beside those that all do."""
+    return set(_STATEFUL[type(node)].kernels(node))
