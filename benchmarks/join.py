@@ -27,8 +27,8 @@ from _watched import watched
 from _workloads import ANSWERS, WINDOW_US, complete, gathered, steps, write_parts
 from skerry.model.time import END_OF_TIME
 from skerry.operators.gather import Gather
-from skerry.operators.joins.join import MultiJoin
-from skerry.operators.joins.techniques import TECHNIQUES
+from skerry.operators.joins.make_technique import TECHNIQUES
+from skerry.operators.joins.multi_join import MultiJoin
 from skerry.plan.sharing import share
 from skerry.plan.side import Side
 

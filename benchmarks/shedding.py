@@ -24,10 +24,10 @@ from _workloads import WINDOW_US, complete, complete_view, sources, steps, write
 from skerry.database import Settings, connect
 from skerry.kernels.joins.snjoin import OccurrenceTable, Tuples
 from skerry.model.time import END_OF_TIME
-from skerry.operators.joins.join import MultiJoin
-from skerry.operators.joins.shedding import SheddingJoin
+from skerry.operators.joins.multi_join import MultiJoin
+from skerry.operators.joins.shedding_join import SheddingJoin
 from skerry.plan.side import Side
-from skerry.shedding.bounded import POLICIES, BoundedJoin
+from skerry.shedding.bounded_join import POLICIES, BoundedJoin
 
 _STEP_ROWS = 10_000
 _REPEATS = 5

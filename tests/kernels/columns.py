@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from skerry.kernels.folds.exact import Totals
+from skerry.kernels.folds.exact_sums import Totals
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 edges = st.sampled_from([0.0, -0.0, 5e-324, -5e-324, 1.7976931348623157e308, -1.7976931348623157e308])

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from skerry.kernels.hash import hash_of
-from skerry.kernels.joins.chains import Records, entries
+from skerry.kernels.joins.chained_tables import Records, entries
 from tests.oracles.rivals import Arrival
 
 FIRST, LAST = -(2**63), 2**63 - 1

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from skerry.kernels.joins.snjoin import Tuples
-from skerry.shedding.bounded import BoundedJoin
+from skerry.shedding.bounded_join import BoundedJoin
 from tests.oracles.joins import Tuple
 
 

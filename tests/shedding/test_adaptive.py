@@ -3,7 +3,7 @@ import pytest
 
 from skerry.experiments.shedding.workload import Workload, generated
 from skerry.kernels.joins.snjoin import Tuples
-from skerry.shedding.bounded import POLICIES, BoundedJoin
+from skerry.shedding.bounded_join import POLICIES, BoundedJoin
 
 SEEDS = range(2)
 RIVALS = sorted(set(POLICIES) - {"adaptive"})

@@ -3,12 +3,12 @@ import random
 import numpy as np
 import pytest
 
-from skerry.kernels.shedding.books import sample_hashes
-from skerry.shedding.bounded import POLICIES
+from skerry.kernels.shedding.loss_counters import sample_hashes
+from skerry.shedding.bounded_join import POLICIES
 from tests.oracles.joins import Tuple
 from tests.shedding import reference
 from tests.shedding.arrivals import answers, bounded, columns
-from tests.shedding.test_bounded import TWINS
+from tests.shedding.test_bounded_join import TWINS
 
 RATE = 0.01
 

@@ -1,6 +1,6 @@
 import pytest
 
-from skerry.shedding.bounded import POLICIES
+from skerry.shedding.bounded_join import POLICIES
 from skerry.shedding.precompile import warm_shedding
 
 

@@ -9,22 +9,21 @@ import pyarrow as pa
 
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.engine import Engine
-from skerry.plan.program import MICROSECONDS
 from skerry.deduce.stream import Deduction
 from skerry.index.index import QueryIndex
+from skerry.model.duckdb_session import open_duckdb
+from skerry.model.expression import Expression
 from skerry.operators.aggregate import WindowAggregate
+from skerry.operators.derive import Derive
 from skerry.operators.fan_out import Deal as DealOperator
 from skerry.operators.fan_out import Dealer
-from skerry.operators.derive import Derive
-from skerry.model.expression import Expression
-from skerry.model.duckdb_session import open_duckdb
 from skerry.operators.gather import Gather as GatherOperator
 from skerry.operators.joins.absence import Absence as AbsenceOperator
-from skerry.operators.joins.ages import Ages
-from skerry.operators.joins.join import MultiJoin
-from skerry.operators.joins.shedding import SheddingJoin
-from skerry.operators.joins.spill import FolderSpill
-from skerry.operators.joins.spilling import SpillingJoin
+from skerry.operators.joins.member_ages import Ages
+from skerry.operators.joins.multi_join import MultiJoin
+from skerry.operators.joins.shedding_join import SheddingJoin
+from skerry.operators.joins.spill_store import FolderSpill
+from skerry.operators.joins.spilling_join import SpillingJoin
 from skerry.operators.lookup import Lookup as LookupOperator
 from skerry.operators.operator import Operator
 from skerry.operators.partial import PartialAggregate
@@ -32,6 +31,7 @@ from skerry.operators.wanted import Wanted as WantedOperator
 from skerry.plan.deduce import Deduce
 from skerry.plan.nodes import Absence, Aggregate, Gather, Join, Lookup, Node, Project, Select
 from skerry.plan.overload import Shedding, Spilling
+from skerry.plan.program import MICROSECONDS
 from skerry.plan.shared import Deal, Wanted
 
 __all__ = ["Stateful", "Tables", "derivations", "everything", "partial", "stateful"]

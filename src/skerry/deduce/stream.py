@@ -13,7 +13,7 @@ from skerry.model.arrays import Int64s
 from skerry.model.batch import empty, join
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
-from skerry.operators.joins.rows import RowStore
+from skerry.operators.joins.row_store import RowStore
 from skerry.operators.operator import Operator, PageChanges, StatePages
 from skerry.plan.facts import TICK, Facts
 

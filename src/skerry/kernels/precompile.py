@@ -7,28 +7,28 @@ from threading import Thread
 import numpy as np
 
 from skerry.kernels.folds.deviation import deviations, squares
-from skerry.kernels.folds.exact import add_totals, add_values, as_doubles
-from skerry.kernels.folds.fold import greatest, least
+from skerry.kernels.folds.exact_sums import add_totals, add_values, as_doubles
+from skerry.kernels.folds.extremes import greatest, least
 from skerry.kernels.folds.group import group
-from skerry.kernels.folds.lateness import late_in_order
 from skerry.kernels.folds.slices import slice_numbers
 from skerry.kernels.hash import hash_bytes, hash_integers
-from skerry.kernels.intern import Integers, Texts
+from skerry.kernels.interning import Integers, Texts
 from skerry.kernels.joins.amjoin import absences
-from skerry.kernels.joins.chains import empty_chains, entries, insert_all, swept
-from skerry.kernels.joins.combinations import combine
+from skerry.kernels.joins.chained_tables import empty_chains, entries, insert_all, swept
+from skerry.kernels.joins.flatten import combine
 from skerry.kernels.joins.gather import Arrivals, Occurrences
-from skerry.kernels.joins.lives import Windows, lives
+from skerry.kernels.joins.lifetimes import Windows, lives
 from skerry.kernels.joins.mjoin import Probing, mjoin
 from skerry.kernels.joins.outer import climb_levels, probe_tables, swept_occurrences, walk_occurrences
 from skerry.kernels.joins.snjoin import OccurrenceTable, Tuples
 from skerry.kernels.joins.tree import Tree, climb
-from skerry.kernels.order import in_order, merged
+from skerry.kernels.lateness import late_in_order
 from skerry.kernels.rules.postings import Postings
 from skerry.kernels.rules.rows import RowSet
 from skerry.kernels.rules.stages import settle
 from skerry.kernels.rules.sums import exact
 from skerry.kernels.rules.walk import Machine
+from skerry.kernels.time_order import in_order, merged
 
 __all__ = ["KINDS", "warm", "warming"]
 

@@ -1,7 +1,7 @@
 """What an aggregate must remember of a group: cells that can be folded from values and merged.
 
 Cells of one group from any number of batches, in any order, merge to the same bytes' worth of
-answer: sums are exact (``kernels.exact``), the rest does not depend on order anyway.
+answer: sums are exact (``kernels.folds.exact_sums``), the rest does not depend on order anyway.
 """
 
 from abc import ABC, abstractmethod
@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skerry.kernels.folds.deviation import squares
-from skerry.kernels.folds.exact import Totals, add_totals, add_values
-from skerry.kernels.folds.fold import greatest, least
+from skerry.kernels.folds.exact_sums import Totals, add_totals, add_values
+from skerry.kernels.folds.extremes import greatest, least
 from skerry.kernels.folds.group import Groups
 from skerry.model.arrays import Bools, Float64s
 from skerry.operators.grouping import group_rows, integers

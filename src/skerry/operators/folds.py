@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skerry.kernels.folds.deviation import deviations
-from skerry.kernels.folds.exact import as_doubles, halves
+from skerry.kernels.folds.exact_sums import as_doubles, halves
 from skerry.operators.accumulators import Cell, Count, Distinct, Extreme, Total, totals_of
 from skerry.plan.fold import Fold
 

@@ -7,15 +7,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skerry.errors import InputError
-from skerry.kernels.joins.combinations import combine
+from skerry.kernels.joins.flatten import combine
 from skerry.kernels.joins.gather import Answers, Arrivals, Occurrences
-from skerry.kernels.order import in_order
+from skerry.kernels.time_order import in_order
 from skerry.model.arrays import Bools
 from skerry.model.batch import empty
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
-from skerry.operators.interned import Keys, Sensors
-from skerry.operators.joins.rows import RowStore
+from skerry.operators.interning import Keys, Sensors
+from skerry.operators.joins.row_store import RowStore
 from skerry.operators.operator import Operator, PageChanges, StatePages
 
 __all__ = ["Gather"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from skerry.catalog import Source
-from skerry.kernels.folds.lateness import late_in_order
+from skerry.kernels.lateness import late_in_order
 from skerry.model.arrays import Bools, Int64s
 from skerry.model.batch import empty
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros

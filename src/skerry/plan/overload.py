@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from skerry.errors import OptionError
 from skerry.model.time import Micros
-from skerry.shedding.bounded import POLICIES
+from skerry.shedding.bounded_join import POLICIES
 
 __all__ = ["MOST_MEMORY_ROWS", "Overload", "Shedding", "Spilling"]
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from skerry.kernels.joins.snjoin import Tuples
 from skerry.model.time import Micros
-from skerry.shedding.bounded import BoundedJoin
+from skerry.shedding.bounded_join import BoundedJoin
 
 __all__ = ["warm_shedding"]
 

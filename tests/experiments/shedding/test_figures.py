@@ -8,7 +8,7 @@ from skerry.experiments.shedding.figures import FULL, QUICK, Extent, figures_of
 from skerry.experiments.shedding.unique import by_memory
 from skerry.experiments.shedding.weblog import LOG, PAGES
 from skerry.experiments.shedding.workload import Workload
-from skerry.shedding.bounded import POLICIES
+from skerry.shedding.bounded_join import POLICIES
 
 TINY = Extent(
     seeds=2,

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.kernels.joins.amjoin import absences, is_missing, no_vectors, note
-from skerry.kernels.joins.chains import empty_chains, insert_all
+from skerry.kernels.joins.chained_tables import empty_chains, insert_all
 from tests.kernels.tuples import arrivals, hashed, packed
 from tests.oracles import rivals
 from tests.oracles.rivals import Arrival

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.errors import LimitError
-from skerry.kernels.joins.chains import empty_chains, swept
+from skerry.kernels.joins.chained_tables import empty_chains, swept
 from skerry.kernels.joins.outer import climb_levels, probe_tables, swept_occurrences, walk_occurrences
 from tests.kernels.tuples import arrivals, packed
 from tests.oracles import rivals

@@ -9,7 +9,7 @@ from skerry.model.time import END_OF_TIME, Micros
 from skerry.operators.joins.absence import Absence
 from skerry.operators.operator import Operator
 from skerry.testing import laws
-from tests.operators.joins.test_join import KEYS, SCHEMA, batch_of, side, steps, tuples_of
+from tests.operators.joins.test_multi_join import KEYS, SCHEMA, batch_of, side, steps, tuples_of
 
 spans = st.tuples(*[st.integers(0, 6) | st.just(2**62)] * 2)
 key_columns = pytest.mark.parametrize("keys", KEYS, ids="-".join)

@@ -10,7 +10,7 @@ from skerry.experiments.shedding.runs import ANSWERS, Case, Tell, measured
 from skerry.experiments.shedding.unique import BEST_SHARE
 from skerry.experiments.shedding.workload import Workload, generated
 from skerry.kernels.joins.snjoin import Tuples
-from skerry.shedding.bounded import POLICIES
+from skerry.shedding.bounded_join import POLICIES
 
 __all__ = ["by_variance", "foreseen"]
 

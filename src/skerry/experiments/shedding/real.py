@@ -12,7 +12,7 @@ from skerry.experiments.shedding.unique import BEST_SHARE, RIVALS
 from skerry.experiments.shedding.weblog import PAGES, WINDOW_US, first_visits, read_weblog
 from skerry.kernels.joins.snjoin import Tuples
 from skerry.model.time import show_span
-from skerry.shedding.bounded import POLICIES
+from skerry.shedding.bounded_join import POLICIES
 
 __all__ = ["by_real_memory"]
 

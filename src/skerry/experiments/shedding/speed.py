@@ -10,7 +10,7 @@ from skerry.experiments.figure import Figure, Outcome, Panel, Verdict
 from skerry.experiments.shedding.runs import Case, Tell, answers_of
 from skerry.experiments.shedding.workload import Workload, chosen, generated
 from skerry.kernels.joins.snjoin import Tuples
-from skerry.shedding.bounded import POLICIES
+from skerry.shedding.bounded_join import POLICIES
 
 __all__ = ["speed_by_memory", "speed_by_streams"]
 

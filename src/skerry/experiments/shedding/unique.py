@@ -10,7 +10,7 @@ from skerry.experiments.shedding.optimum import needs, optimum
 from skerry.experiments.shedding.runs import ANSWERS, Case, Tell, measured
 from skerry.experiments.shedding.workload import Workload, generated
 from skerry.kernels.joins.snjoin import Tuples
-from skerry.shedding.bounded import POLICIES
+from skerry.shedding.bounded_join import POLICIES
 
 __all__ = ["BEST_SHARE", "RIVALS", "by_drift", "by_memory", "by_orders", "by_rate", "by_skew", "by_streams"]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
-from skerry.kernels.folds.exact import Totals, as_fraction, halves
+from skerry.kernels.folds.exact_sums import Totals, as_fraction, halves
 from skerry.model.arrays import Float64s, Int64s
 
 __all__ = ["deviations", "squares"]

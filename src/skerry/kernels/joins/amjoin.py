@@ -12,7 +12,7 @@ import numpy as np
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.hash import hash_of
-from skerry.kernels.joins.chains import ENTRIES, Chains, power_of_two
+from skerry.kernels.joins.chained_tables import ENTRIES, Chains, power_of_two
 from skerry.model.arrays import UInt64s
 
 __all__ = ["absences", "is_missing", "no_vectors", "note"]

@@ -15,7 +15,7 @@ from skerry.errors import LimitError
 from skerry.kernels._jit import kernel
 from skerry.kernels.hash import hash_of
 from skerry.kernels.joins.amjoin import is_missing, note
-from skerry.kernels.joins.chains import (
+from skerry.kernels.joins.chained_tables import (
     ENTRIES,
     Chains,
     Records,

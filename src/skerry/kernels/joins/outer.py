@@ -18,7 +18,7 @@ import numpy as np
 from skerry.errors import LimitError
 from skerry.kernels._jit import kernel
 from skerry.kernels.hash import hash_of
-from skerry.kernels.joins.chains import (
+from skerry.kernels.joins.chained_tables import (
     CROWDED,
     ENTRIES,
     Chains,

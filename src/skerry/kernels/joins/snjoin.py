@@ -1,7 +1,7 @@
 """SNJoin: the combinations that an arrival completes, from one hash table for all streams.
 
 The paper chains all occurrences of a value in one list; here a value has a list a stream
-(``kernels.occurrences``), for an arrival reads those of the other streams alone, and on a hot key its
+(``kernels.joins.snjoin_table``), for an arrival reads those of the other streams alone, and on a hot key its
 own may be the longest. A stream counts as present in an entry while the head of its list is live; only
 if all others are (the paper's psi) a join is pursued.
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from skerry.errors import KernelError, LimitError
 from skerry.kernels._jit import kernel
-from skerry.kernels.joins.occurrences import (
+from skerry.kernels.joins.snjoin_table import (
     END,
     FIRST_MOMENT,
     HEADS,

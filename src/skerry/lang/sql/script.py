@@ -18,10 +18,10 @@ from skerry.lang.sql.readable import Streams
 from skerry.lang.sql.reading import Statement, location_of, read
 from skerry.lang.sql.rules import rules_outputs, rules_plan
 from skerry.lang.sql.subscriptions import SUBSCRIPTIONS, deleted_ids, inserted, is_about_subscriptions
-from skerry.operators.joins.techniques import TECHNIQUES
+from skerry.operators.joins.make_technique import TECHNIQUES
 from skerry.plan.nodes import ViewPlan
 from skerry.plan.rewrites.inline_views import inlined
-from skerry.shedding.bounded import POLICIES
+from skerry.shedding.bounded_join import POLICIES
 
 __all__ = ["VIEW_OPTIONS", "Session"]
 

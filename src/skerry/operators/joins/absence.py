@@ -10,7 +10,7 @@ from skerry.model.batch import empty
 from skerry.model.time import LAST_MOMENT, START_OF_TIME, Micros
 from skerry.operators.grouping import group_rows
 from skerry.operators.joins.keys import joinable
-from skerry.operators.joins.rows import RowStore, changes_of, restore_all, snapshot_of
+from skerry.operators.joins.row_store import RowStore, changes_of, restore_all, snapshot_of
 from skerry.operators.operator import Operator, PageChanges, StatePages
 from skerry.plan.side import Side
 

@@ -1,7 +1,7 @@
 """MJoin: a hash table a stream, and each tuple probes the others, the most selective first."""
 
 from skerry.kernels.joins.amjoin import no_vectors
-from skerry.kernels.joins.chains import Records, entries, insert_all, swept
+from skerry.kernels.joins.chained_tables import Records, entries, insert_all, swept
 from skerry.kernels.joins.mjoin import Probing, mjoin
 from skerry.model.arrays import Int64s
 from skerry.model.time import Micros

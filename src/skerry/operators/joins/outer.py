@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from skerry.errors import KernelError
-from skerry.kernels.joins.chains import (
+from skerry.kernels.joins.chained_tables import (
     Records,
     chained,
     drop_ended,

@@ -1,6 +1,6 @@
 """Left-deep trees of binary joins: symmetric hash joins, and XJoins."""
 
-from skerry.kernels.joins.chains import Records, entries, swept
+from skerry.kernels.joins.chained_tables import Records, entries, swept
 from skerry.kernels.joins.tree import Tree, climb
 from skerry.model.arrays import Int64s
 from skerry.model.time import Micros

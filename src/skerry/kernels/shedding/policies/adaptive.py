@@ -1,8 +1,8 @@
 """Tuples are judged by what tuples like them went on to yield, by the time for which they took up room.
 
-A tuple is like others of its key, once the key repeats (``policies.repeating``). Until then it is like those in the
-same situation: which streams had its key when it arrived, which have it by now, how old it is; or that it has had an
-answer; or that its key has lost a tuple. Where keys repeat, those stay that make most combinations, much as with
+Once its key repeats, a tuple is like others of its key (``policies.repeating_keys``). Until then it is like tuples in
+the same situation: which streams had its key when it arrived, which have it by now, how old it is; or that it has had
+an answer; or that its key has lost a tuple. Where keys repeat, those stay that make most combinations, much as with
 ``frequency``; where they do not, those stay whose key is on its way through all streams, as with ``pattern``.
 """
 
@@ -13,7 +13,8 @@ import numpy as np
 from skerry.kernels._reference import inner_kernel
 from skerry.kernels.bits import ones
 from skerry.kernels.hash import hash_of
-from skerry.kernels.shedding.policies.repeating import (
+from skerry.kernels.shedding.bounded_windows import at
+from skerry.kernels.shedding.policies.repeating_keys import (
     ABSENT,
     Repeating,
     arrived,
@@ -25,9 +26,17 @@ from skerry.kernels.shedding.policies.repeating import (
     resettled,
     would_repeat,
 )
-from skerry.kernels.shedding.queues import Queues, append, empty_queues, first, least, prioritise, settled, take_out
-from skerry.kernels.shedding.room import GHOST, NONE, Windows, longer, moved
-from skerry.kernels.shedding.windows import at
+from skerry.kernels.shedding.priority_queues import (
+    Queues,
+    append,
+    empty_queues,
+    first,
+    least,
+    prioritise,
+    settled,
+    take_out,
+)
+from skerry.kernels.shedding.window_arrays import GHOST, NONE, Windows, longer, moved
 from skerry.model.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
 
 __all__ = ["Adaptive"]

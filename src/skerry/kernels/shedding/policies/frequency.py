@@ -7,9 +7,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skerry.kernels.shedding.queues import Queues, append, empty_queues, first, least, prioritise, settled, take_out
-from skerry.kernels.shedding.room import Windows
-from skerry.kernels.shedding.windows import at
+from skerry.kernels.shedding.bounded_windows import at
+from skerry.kernels.shedding.priority_queues import (
+    Queues,
+    append,
+    empty_queues,
+    first,
+    least,
+    prioritise,
+    settled,
+    take_out,
+)
+from skerry.kernels.shedding.window_arrays import Windows
 from skerry.model.arrays import Int64s
 
 __all__ = ["Frequency"]

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from skerry.kernels.shedding.queues import Queues, append, empty_queues, first, least, settled, take_out
-from skerry.kernels.shedding.room import Windows
+from skerry.kernels.shedding.priority_queues import Queues, append, empty_queues, first, least, settled, take_out
+from skerry.kernels.shedding.window_arrays import Windows
 
 __all__ = ["Oldest"]
 

@@ -8,9 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from skerry.kernels._reference import inner_kernel
-from skerry.kernels.shedding.queues import Queues, append, empty_queues, first, least, prioritise, settled, take_out
-from skerry.kernels.shedding.room import NONE, Windows, longer
-from skerry.kernels.shedding.windows import at
+from skerry.kernels.shedding.bounded_windows import at
+from skerry.kernels.shedding.priority_queues import (
+    Queues,
+    append,
+    empty_queues,
+    first,
+    least,
+    prioritise,
+    settled,
+    take_out,
+)
+from skerry.kernels.shedding.window_arrays import NONE, Windows, longer
 from skerry.model.arrays import Float64s, Int64s
 
 __all__ = ["Output"]

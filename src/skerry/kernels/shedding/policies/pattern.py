@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from skerry.kernels._reference import inlined_kernel, inner_kernel
 from skerry.kernels.hash import hash_of
-from skerry.kernels.shedding.policies.ranks import Ranks, empty_ranks, fall, fill, lowest, ranked, rise, wider
-from skerry.kernels.shedding.queues import first
-from skerry.kernels.shedding.room import NONE, Records, Windows, longer
-from skerry.kernels.shedding.windows import at
+from skerry.kernels.shedding.bounded_windows import at
+from skerry.kernels.shedding.policies.class_ranks import Ranks, empty_ranks, fall, fill, lowest, ranked, rise, wider
+from skerry.kernels.shedding.priority_queues import first
+from skerry.kernels.shedding.window_arrays import NONE, Records, Windows, longer
 from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["Pattern"]

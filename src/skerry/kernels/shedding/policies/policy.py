@@ -17,7 +17,7 @@ name. In order, for an arrival:
 from typing import Protocol
 
 from skerry.kernels._reference import method
-from skerry.kernels.shedding.room import Windows
+from skerry.kernels.shedding.window_arrays import Windows
 
 __all__ = ["Policy", "admit", "classify", "credit", "crowded", "evict", "label", "leave", "withdraw", "worth"]
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from skerry.kernels.hash import hash_of
-from skerry.kernels.shedding.room import GHOST, NONE, Windows
-from skerry.kernels.shedding.windows import at
+from skerry.kernels.shedding.bounded_windows import at
+from skerry.kernels.shedding.window_arrays import GHOST, NONE, Windows
 from skerry.model.arrays import Int64s
 
 __all__ = ["Random"]
