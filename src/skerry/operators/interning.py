@@ -93,16 +93,16 @@ def _wholes(column: pa.Array) -> Int64s:
     """Integers in the order of the values."""
     found = integers(column)
     assert found is not None, "numbers, times and truth values are integers"
-    return _mirrored(found) if pa.types.is_floating(column.type) else found
+    return _mirror(found) if pa.types.is_floating(column.type) else found
 
 
 def _values(wholes: Int64s, type_: pa.DataType) -> pa.Array:
     if pa.types.is_floating(type_):
-        return pa.array(_mirrored(wholes).view(np.float64)).cast(type_)
+        return pa.array(_mirror(wholes).view(np.float64)).cast(type_)
     return pa.array(wholes) if type_ == pa.int64() else pa.array(wholes).cast(type_)
 
 
-def _mirrored(bits: Int64s) -> Int64s:
+def _mirror(bits: Int64s) -> Int64s:
     """The bits of doubles so that their order is that of integers, or back: those of negative ones run backwards."""
     return np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
 
