@@ -11,7 +11,7 @@ from skerry.build.stages import Stages
 from skerry.catalog import Source
 from skerry.fjord.queue import Queue, Rows, Tick
 from skerry.fjord.scheduler import Module, RoundRobin
-from skerry.kernels.precompile import warm
+from skerry.kernels.precompile import precompile
 from skerry.model.batch import join
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.pipeline.gate import Gate, Tally, watermark
@@ -155,7 +155,7 @@ class FjordRun:
     def _warm(self) -> None:
         """Compile what is needed before the clock of a live source starts, if a view may not lag."""
         if any(view.shedding and view.shedding.max_lag_us is not None for view in self._pipeline.views):
-            warm(kinds_of(self._pipeline))
+            precompile(kinds_of(self._pipeline))
             for call in calls_of(self._pipeline, subscribed=self._pipeline.registry is not None):
                 call()
 

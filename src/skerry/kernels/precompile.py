@@ -30,24 +30,24 @@ from skerry.kernels.rules.sums import exact
 from skerry.kernels.rules.walk import Machine
 from skerry.kernels.time_order import in_order, merged
 
-__all__ = ["KINDS", "warm", "warming"]
+__all__ = ["PRECOMPILERS", "precompile", "precompile_in_background"]
 
 
-def warm(kinds: Iterable[str] | None = None) -> None:
-    """Call every kernel of some kinds, or of all, once with each kind of array it meets.
+def precompile(kinds: Iterable[str] | None = None) -> None:
+    """Call every kernel of some kinds, or of all, once with each type of array it meets.
 
-    Costs seconds a kind the first time, then nothing.
+    Costs seconds per kind the first time, then nothing.
     """
-    for kind in KINDS if kinds is None else kinds:
-        KINDS[kind]()
+    for kind in PRECOMPILERS if kinds is None else kinds:
+        PRECOMPILERS[kind]()
 
 
 @contextmanager
-def warming(kinds: Iterable[str], others: Iterable[Callable[[], None]] = ()) -> Iterator[None]:
-    """Warm kernels beside what is done meanwhile; ``others`` call those that rooms above know how to call."""
+def precompile_in_background(kinds: Iterable[str], others: Iterable[Callable[[], None]] = ()) -> Iterator[None]:
+    """Precompile in another thread while the body runs; ``others`` precompile what only upper rooms can call."""
 
     def work() -> None:
-        warm(kinds)
+        precompile(kinds)
         for call in others:
             call()
 
@@ -59,8 +59,8 @@ def warming(kinds: Iterable[str], others: Iterable[Callable[[], None]] = ()) -> 
         beside.join()
 
 
-def _warm_folds() -> None:
-    """Those behind aggregates, and what every reading passes."""
+def _precompile_folds() -> None:
+    """The kernels behind aggregates, and those that every reading passes."""
     numbers, valid = np.zeros(2, np.int64), np.ones(2, np.bool_)
     doubles = np.ones(2, np.float64)
     for codes in (numbers, np.array([0, 2**60])):
@@ -78,8 +78,8 @@ def _warm_folds() -> None:
     slice_numbers(numbers, 1)
 
 
-def _warm_gather() -> None:
-    """Those behind GATHER."""
+def _precompile_gather() -> None:
+    """The kernels behind GATHER."""
     numbers = np.zeros(2, np.int64)
     Integers().number(np.arange(100))
     Texts().number(numbers, np.zeros(1, np.uint8))
@@ -94,9 +94,9 @@ def _warm_gather() -> None:
     combine(found.offsets, found.sensors, 1, 9)
 
 
-def _warm_snjoin() -> None:
-    """Those behind SNJoin, with so many tuples that its table has to grow."""
-    _warm_lives()
+def _precompile_snjoin() -> None:
+    """The kernels behind SNJoin, with so many tuples that its table has to grow."""
+    _precompile_lifetimes()
     rows = np.arange(1000)
     tuples = Tuples(np.zeros(1000, np.int32), rows, rows, rows, rows)
     table = OccurrenceTable(1, np.zeros(1, np.int64))
@@ -105,9 +105,9 @@ def _warm_snjoin() -> None:
     table.sweep(1000)
 
 
-def _warm_rivals() -> None:
-    """Those behind the techniques that SNJoin is measured against; a table gets crowded, and is swept."""
-    _warm_lives()
+def _precompile_rivals() -> None:
+    """The kernels of the techniques that SNJoin is measured against. A table gets crowded, and is swept."""
+    _precompile_lifetimes()
     rows = np.arange(100)
     tuples = entries(np.zeros(100, np.int32), rows, rows, rows, rows, 1)
     chains = swept(insert_all(empty_chains(1), tuples), 50)
@@ -118,15 +118,15 @@ def _warm_rivals() -> None:
     swept_occurrences(chains, 50)
 
 
-def _warm_lives() -> None:
-    """What every complete join needs."""
+def _precompile_lifetimes() -> None:
+    """The kernels that every complete join needs."""
     none = np.zeros(1, np.int64)
     lives(none, np.ones(1, np.bool_), np.array([[0, 1]]), Windows(none, none, 0, 1), 0)
     merged(none, np.ones(1, np.int64))
 
 
-def _warm_rules() -> None:
-    """Those behind rules; their tables have to grow."""
+def _precompile_rules() -> None:
+    """The kernels behind rules; their tables have to grow."""
     keys = np.arange(200).reshape(100, 2)
     rows, postings = RowSet(2), Postings(np.zeros(1, np.int64))
     fresh = rows.insert(keys, np.zeros(100, np.int64)).fresh
@@ -142,10 +142,10 @@ def _warm_rules() -> None:
     settle(Machine.idle(nothing, nothing, none, nothing))
 
 
-KINDS: Mapping[str, Callable[[], None]] = {
-    "folds": _warm_folds,
-    "gather": _warm_gather,
-    "snjoin": _warm_snjoin,
-    "rivals": _warm_rivals,
-    "rules": _warm_rules,
+PRECOMPILERS: Mapping[str, Callable[[], None]] = {
+    "folds": _precompile_folds,
+    "gather": _precompile_gather,
+    "snjoin": _precompile_snjoin,
+    "rivals": _precompile_rivals,
+    "rules": _precompile_rules,
 }

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from functools import partial
 
-from skerry.index.precompile import warm_index
+from skerry.index.precompile import precompile_index
 from skerry.pipeline.pipeline import Pipeline
 from skerry.plan.deduce import Deduce
 from skerry.plan.nodes import Gather, Join
 from skerry.plan.shared import Deal
-from skerry.shedding.precompile import warm_shedding
+from skerry.shedding.precompile import precompile_shedding
 
 __all__ = ["calls_of", "kinds_of"]
 
@@ -26,6 +26,6 @@ def kinds_of(pipeline: Pipeline) -> set[str]:
 def calls_of(pipeline: Pipeline, *, subscribed: bool) -> list[Callable[[], None]]:
     """What calls the kernels of the query index and of the policies that the views need."""
     policies = {view.shedding.policy for view in pipeline.views if view.shedding}
-    found: list[Callable[[], None]] = [partial(warm_shedding, policy) for policy in sorted(policies)]
+    found: list[Callable[[], None]] = [partial(precompile_shedding, policy) for policy in sorted(policies)]
     indexed = subscribed or pipeline.selections or any(isinstance(view.view.root, Deal) for view in pipeline.views)
-    return [*found, warm_index] if indexed else found
+    return [*found, precompile_index] if indexed else found

@@ -6,10 +6,10 @@ from skerry.kernels.joins.snjoin import Tuples
 from skerry.model.time import Micros
 from skerry.shedding.bounded_join import BoundedJoin
 
-__all__ = ["warm_shedding"]
+__all__ = ["precompile_shedding"]
 
 
-def warm_shedding(policy: str) -> None:
+def precompile_shedding(policy: str) -> None:
     """Call every kernel of a policy once: more tuples come than there is room for, and some answer."""
     rows = np.arange(200)
     join = BoundedJoin(2, np.array([20, 20]), policy, span_us=Micros(100))

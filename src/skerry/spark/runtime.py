@@ -17,7 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from skerry import errors
 from skerry.errors import RunError, SkerryError
-from skerry.kernels.precompile import warming
+from skerry.kernels.precompile import precompile_in_background
 from skerry.pipeline.pipeline import Outcome, Pipeline, never
 from skerry.pipeline.precompile import calls_of, kinds_of
 from skerry.sinks.sink import Sink
@@ -55,7 +55,10 @@ class SparkRun:
         self.batch_seconds: list[float] = []
         """How long the last batches took, for those who measure."""
         self._live = pipeline.live or any(is_live(source) for source in pipeline.foreign)
-        with _own_interrupt(), warming(kinds_of(pipeline), calls_of(pipeline, subscribed=register is not None)):
+        with (
+            _own_interrupt(),
+            precompile_in_background(kinds_of(pipeline), calls_of(pipeline, subscribed=register is not None)),
+        ):
             self._spark = session(master)
         self._temporary = None if checkpoint else Path(tempfile.mkdtemp(prefix="skerry-"))
         folder = checkpoint or self._temporary
