@@ -26,9 +26,9 @@ class Column:
         """The valid values of one group."""
         return self.values[self.valid & (self.numbers == number)].tolist()
 
-    def cut(self, place: int) -> "tuple[Column, Column]":
-        """The rows until a place, and the rows from it on."""
-        parts = (slice(None, place), slice(place, None))
+    def cut(self, position: int) -> "tuple[Column, Column]":
+        """The rows before a position, and the rows from it on."""
+        parts = (slice(None, position), slice(position, None))
         first, second = (Column(self.values[p], self.valid[p], self.numbers[p], self.count) for p in parts)
         return first, second
 

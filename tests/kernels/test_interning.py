@@ -48,7 +48,7 @@ def test_many_integers_outgrow_the_table():
 
 
 def test_many_texts_outgrow_the_table():
-    known, values = Texts(), [b"sensor %d" % place for place in range(1000)]
+    known, values = Texts(), [b"sensor %d" % number for number in range(1000)]
     assert numbered(known, values, values) == [*range(1000)] * 2
     assert spelled(known) == values
 
@@ -59,7 +59,7 @@ def test_long_text_outgrows_the_room_for_texts():
     assert spelled(known) == values[:3]
 
 
-def test_texts_with_one_hash_are_told_apart(monkeypatch):
+def test_texts_with_one_hash_are_kept_apart(monkeypatch):
     monkeypatch.setattr("skerry.kernels.interning.hash_bytes", lambda offsets, _: np.zeros(offsets.size - 1, np.uint64))
     assert numbered(Texts(), [b"a", b"b", b"ab", b"", b"b", b"a"]) == [0, 1, 2, 3, 1, 0]
 

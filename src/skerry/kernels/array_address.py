@@ -1,4 +1,4 @@
-"""Arrays found by where they lie, so that one kernel reaches as many tables as there are."""
+"""Arrays found by their address in memory, so that one kernel reaches any number of tables."""
 
 import ctypes
 import os
@@ -15,7 +15,7 @@ __all__ = ["address_of", "array_at"]
 
 
 def address_of(array: npt.NDArray[Any]) -> int:
-    """Where an array lies; good for as long as somebody holds it."""
+    """The address of an array; valid for as long as somebody holds the array."""
     address: int = array.__array_interface__["data"][0]
     return address
 

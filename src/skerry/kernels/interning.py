@@ -1,7 +1,7 @@
 """Numbers for values: from 0, in order of first appearance over all calls, and exact.
 
 Two values have one number if and only if they are equal, whatever their hashes. Nothing is ever taken
-out: who has let go of most values begins anew.
+out: a caller that no longer needs most of the values starts over with an empty object.
 """
 
 import numpy as np
@@ -43,19 +43,19 @@ class Integers:
         values = _read_only(values)
         hashes = hash_integers(values)
         numbers = np.empty(values.size, np.int64)
-        place = self._number(values, hashes, 0, numbers)
-        while place < values.size:
+        row = self._number(values, hashes, 0, numbers)
+        while row < values.size:
             self._grow()
-            place = self._number(values, hashes, place, numbers)
+            row = self._number(values, hashes, row, numbers)
         return numbers
 
     def _number(self, values: Int64s, hashes: UInt64s, start: int, numbers: Int64s) -> int:
-        place, self.count = _number_integers(self._slots, self._values, self.count, values, hashes, start, numbers)
-        return place
+        row, self.count = _number_integers(self._slots, self._values, self.count, values, hashes, start, numbers)
+        return row
 
     def _grow(self) -> None:
         self._values = _longer(self._values, 2 * self.count)
-        self._slots = _filed(hash_integers(self.values), 4 * self.count)
+        self._slots = _make_slots(hash_integers(self.values), 4 * self.count)
 
 
 class Texts:
@@ -92,27 +92,27 @@ class Texts:
         offsets, data = _read_only(offsets), _read_only(data)
         hashes = hash_bytes(offsets, data)
         numbers = np.empty(hashes.size, np.int64)
-        place = self._number(offsets, data, hashes, 0, numbers)
-        while place < hashes.size:
-            self._grow(int(offsets[place + 1] - offsets[place]))
-            place = self._number(offsets, data, hashes, place, numbers)
+        row = self._number(offsets, data, hashes, 0, numbers)
+        while row < hashes.size:
+            self._grow(int(offsets[row + 1] - offsets[row]))
+            row = self._number(offsets, data, hashes, row, numbers)
         return numbers
 
     def _number(self, offsets: Int64s, data: UInt8s, hashes: UInt64s, start: int, numbers: Int64s) -> int:
         known = self._slots, self._offsets, self._data, self._hashes
-        place, self.count = _number_texts(*known, self.count, offsets, data, hashes, start, numbers)
-        return place
+        row, self.count = _number_texts(*known, self.count, offsets, data, hashes, start, numbers)
+        return row
 
     def _grow(self, length: int) -> None:
         self._data = _longer(self._data, max(self._data.size, 2 * (self.data.size + length)))
         if self.count == self._hashes.size:
             self._offsets = _longer(self._offsets, 2 * self.count + 1)
             self._hashes = _longer(self._hashes, 2 * self.count)
-            self._slots = _filed(self._hashes[: self.count], 4 * self.count)
+            self._slots = _make_slots(self._hashes[: self.count], 4 * self.count)
 
 
 def _read_only(array: npt.NDArray) -> npt.NDArray:
-    """A view that cannot be written to, as some of Arrow's are: so the kernels meet but one kind of array."""
+    """A view that cannot be written to, as some of Arrow's are: so kernels are compiled for one type of array alone."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -124,14 +124,15 @@ def _longer(array: npt.NDArray, size: int) -> npt.NDArray:
     return longer
 
 
-def _filed(hashes: UInt64s, size: int) -> Int64s:
+def _make_slots(hashes: UInt64s, size: int) -> Int64s:
+    """A hash table of ``size`` slots that holds the number of each hash."""
     slots = np.full(size, -1, np.int64)
-    _file(slots, hashes)
+    _fill_slots(slots, hashes)
     return slots
 
 
 @kernel
-def _file(slots, hashes):
+def _fill_slots(slots, hashes):
     for number in range(hashes.size):
         slot = np.int64(hashes[number] & np.uint64(slots.size - 1))
         while slots[slot] >= 0:
@@ -141,7 +142,7 @@ def _file(slots, hashes):
 
 @kernel
 def _number_integers(slots, known, count, values, hashes, start, numbers):
-    """Number values from ``start`` on; the place of the first for which there was no room, and how many are known."""
+    """Number values from ``start`` on; the row of the first for which there was no room, and how many are known."""
     for row in range(start, values.size):
         slot = np.int64(hashes[row] & np.uint64(slots.size - 1))
         while slots[slot] >= 0 and known[slots[slot]] != values[row]:
@@ -157,7 +158,7 @@ def _number_integers(slots, known, count, values, hashes, start, numbers):
 
 @kernel
 def _number_texts(slots, known_offsets, known_data, known_hashes, count, offsets, data, hashes, start, numbers):
-    """Number texts from ``start`` on; the place of the first for which there was no room, and how many are known."""
+    """Number texts from ``start`` on; the row of the first for which there was no room, and how many are known."""
     for row in range(start, hashes.size):
         length = offsets[row + 1] - offsets[row]
         slot = np.int64(hashes[row] & np.uint64(slots.size - 1))

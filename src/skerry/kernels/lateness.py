@@ -1,17 +1,17 @@
-"""Which readings of a split lie behind the watermark that they meet."""
+"""Late readings: which readings of a split lie behind the watermark when they are read."""
 
 import numpy as np
 
 from skerry.kernels._jit import kernel
 from skerry.model.arrays import Bools, Int64s
 
-__all__ = ["late_in_order"]
+__all__ = ["mark_late"]
 
 
-def late_in_order(moments: Int64s, newest: int, delay_us: int) -> tuple[Bools, int, int]:
-    """Mark late readings of a split in stored order; how many there are, and the newest moment met.
+def mark_late(moments: Int64s, newest: int, delay_us: int) -> tuple[Bools, int, int]:
+    """Mark the late readings of a split, in stored order. Also gives how many there are, and the newest moment so far.
 
-    >>> late_in_order(np.array([10, 4, 5, 20]), 0, 5)
+    >>> mark_late(np.array([10, 4, 5, 20]), 0, 5)
     (array([False,  True, False, False]), 1, 20)
     """
     late, count, newest = _late(moments, newest, delay_us)

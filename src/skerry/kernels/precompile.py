@@ -22,13 +22,13 @@ from skerry.kernels.joins.mjoin import Probing, mjoin
 from skerry.kernels.joins.outer import climb_levels, probe_tables, swept_occurrences, walk_occurrences
 from skerry.kernels.joins.snjoin import OccurrenceTable, Tuples
 from skerry.kernels.joins.tree import Tree, climb
-from skerry.kernels.lateness import late_in_order
+from skerry.kernels.lateness import mark_late
 from skerry.kernels.rules.postings import Postings
 from skerry.kernels.rules.rows import RowSet
 from skerry.kernels.rules.stages import settle
 from skerry.kernels.rules.sums import exact
 from skerry.kernels.rules.walk import Machine
-from skerry.kernels.time_order import in_order, merged
+from skerry.kernels.time_order import order_by_time, order_by_time_and_sensor
 
 __all__ = ["PRECOMPILERS", "precompile", "precompile_in_background"]
 
@@ -74,7 +74,7 @@ def _precompile_folds() -> None:
     deviations(totals, totals, np.ones(1, np.int64), sample=True)
     hash_integers(numbers)
     hash_bytes(np.zeros(2, np.int64), np.zeros(1, np.uint8))
-    late_in_order(numbers, 0, 0)
+    mark_late(numbers, 0, 0)
     slice_numbers(numbers, 1)
 
 
@@ -83,7 +83,7 @@ def _precompile_gather() -> None:
     numbers = np.zeros(2, np.int64)
     Integers().number(np.arange(100))
     Texts().number(numbers, np.zeros(1, np.uint8))
-    in_order(np.array([1, 0]), numbers)
+    order_by_time_and_sensor(np.array([1, 0]), numbers)
     table = Occurrences(0)
     table.know_sensors(numbers)
     arrivals = Arrivals(numbers, numbers, numbers)
@@ -122,7 +122,7 @@ def _precompile_lifetimes() -> None:
     """The kernels that every complete join needs."""
     none = np.zeros(1, np.int64)
     lives(none, np.ones(1, np.bool_), np.array([[0, 1]]), Windows(none, none, 0, 1), 0)
-    merged(none, np.ones(1, np.int64))
+    order_by_time(none, np.ones(1, np.int64))
 
 
 def _precompile_rules() -> None:

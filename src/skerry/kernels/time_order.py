@@ -6,36 +6,36 @@ from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
 from skerry.model.arrays import Int64s
 
-__all__ = ["in_order", "merged"]
+__all__ = ["order_by_time", "order_by_time_and_sensor"]
 
 
 _MANY = 32
-"""From so many tuples of one time on, it is worth while to sort them by sensor."""
-_PLACE_BITS = 20
-_MOST, _LONGEST = 2**_PLACE_BITS, 2 ** (63 - _PLACE_BITS)
-"""So many tuples, less far apart than this, are merged: the time and the place of each then fit into one word."""
+"""If more tuples than this have one time, all are sorted at once: insertion would be slower."""
+_POSITION_BITS = 20
+_MOST, _LONGEST = 2**_POSITION_BITS, 2 ** (63 - _POSITION_BITS)
+"""Runs are merged up to so many tuples, less far apart than this: time and position of each then fit into one word."""
 
 
-def in_order(times: Int64s, orders: Int64s) -> Int64s | None:
-    """The places of tuples in order of (time, sensor, arrival), or None if they are in order already.
+def order_by_time_and_sensor(times: Int64s, orders: Int64s) -> Int64s | None:
+    """The indices of tuples in order of (time, sensor, arrival), or None if they are in order already.
 
-    >>> in_order(np.array([2, 2, 1]), np.array([1, 0, 5])).tolist()
+    >>> order_by_time_and_sensor(np.array([2, 2, 1]), np.array([1, 0, 5])).tolist()
     [2, 1, 0]
     """
     if times.size != orders.size:
         raise KernelError("times and orders differ in length:", times.size, orders.size)
-    if _rising(times, orders):
+    if _is_in_order(times, orders):
         return None
     order = np.argsort(times, kind="stable")
     return order if _order_ties(order, times, orders) else np.lexsort((orders, times))
 
 
-def merged(times: Int64s, sizes: Int64s) -> Int64s:
-    """The places of tuples in order of time, and of one time as they stand. They come in runs of some sizes.
+def order_by_time(times: Int64s, sizes: Int64s) -> Int64s:
+    """The indices of tuples in order of time; tuples of one time stay as they stand. ``sizes`` are those of their runs.
 
-    Runs that are in order themselves are merged, which is quicker than to sort them.
+    Runs that are each in order are merged, which is quicker than to sort them.
 
-    >>> merged(np.array([1, 4, 2, 4]), np.array([2, 2])).tolist()
+    >>> order_by_time(np.array([1, 4, 2, 4]), np.array([2, 2])).tolist()
     [0, 2, 1, 3]
     """
     if times.size != sizes.sum():
@@ -63,7 +63,7 @@ def _merge(times, sizes):
     words, spare = np.empty(times.size, np.int64), np.empty(times.size, np.int64)
     earliest = times.min() if times.size else 0
     for row in range(times.size):
-        words[row] = (times[row] - earliest) << _PLACE_BITS | row
+        words[row] = (times[row] - earliest) << _POSITION_BITS | row
     bounds, runs = np.append(0, np.cumsum(sizes)), sizes.size
     while runs > 1:
         for run in range(0, runs, 2):
@@ -76,7 +76,7 @@ def _merge(times, sizes):
 
 @kernel
 def _merge_two(one, other, both):
-    """Merge from both ends at once, while neither run can be used up: the two do not wait for each other."""
+    """Merge from both ends at once, while neither run can be used up: the processor overlaps the two."""
     low, high = 0, both.size - 1
     left, right, left_last, right_last = 0, 0, one.size - 1, other.size - 1
     for _ in range(min(one.size, other.size)):
@@ -119,7 +119,7 @@ def _order_ties(order, times, orders):
 
 
 @kernel
-def _rising(times, orders):
+def _is_in_order(times, orders):
     for row in range(1, times.size):
         if times[row] < times[row - 1] or (times[row] == times[row - 1] and orders[row] < orders[row - 1]):
             return False

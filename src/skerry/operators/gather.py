@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from skerry.errors import InputError
 from skerry.kernels.joins.flatten import combine
 from skerry.kernels.joins.gather import Answers, Arrivals, Occurrences
-from skerry.kernels.time_order import in_order
+from skerry.kernels.time_order import order_by_time_and_sensor
 from skerry.model.arrays import Bools
 from skerry.model.batch import empty
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
@@ -158,7 +158,7 @@ class Gather(Operator):
         return self._in_order(passed)
 
     def _in_order(self, arrivals: Arrivals) -> Arrivals:
-        order = in_order(arrivals.times, self._orders[arrivals.sensors])
+        order = order_by_time_and_sensor(arrivals.times, self._orders[arrivals.sensors])
         return arrivals if order is None else Arrivals(*(column[order] for column in arrivals))
 
     def _as_batch(self, answers: Answers) -> pa.RecordBatch:

@@ -34,8 +34,8 @@ def test_sums_agree_with_fractions(column):
 
 
 @given(columns(), st.integers(0, 12))
-def test_sum_of_any_split_equals_the_whole(column, place):
-    first, second = column.cut(place)
+def test_sum_of_any_split_equals_the_whole(column, position):
+    first, second = column.cut(position)
     parts = as_doubles(merged(summed(first), summed(second)))
     assert all(map(same, parts, as_doubles(summed(column))))
 

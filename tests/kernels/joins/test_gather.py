@@ -112,7 +112,7 @@ def test_answers_outgrow_their_buffers():
     assert found.count == len(gather_early(rows, 0, 1)) > 8 * len(rows)
 
 
-def test_keys_that_share_a_bucket_are_told_apart():
+def test_keys_that_share_a_bucket_are_kept_apart():
     rows = [Reading(key, ORDERS[key % 2], 0) for key in range(64)]
     found = table(span_us=0, block=1).answer_in_order(arrivals(by_order(rows)), min_arity=2)
     assert found.count == 0

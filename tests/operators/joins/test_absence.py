@@ -16,7 +16,7 @@ key_columns = pytest.mark.parametrize("keys", KEYS, ids="-".join)
 
 
 class Streams(Operator):
-    """An absence whose streams come in one batch, told apart by a column."""
+    """An absence whose streams come in one batch, distinguished by a column."""
 
     def __init__(self, spans, keys):
         sides = [side(name, keys, span_us=span) for name, span in zip("ab", spans, strict=True)]

@@ -47,7 +47,7 @@ readings = st.fixed_dictionaries(
 
 
 class Streams(Operator):
-    """A join whose streams come in one batch, told apart by a column."""
+    """A join whose streams come in one batch, distinguished by a column."""
 
     def __init__(self, windows, keys, technique="snjoin", **options):
         sides = [side(f"s{stream}", keys, span_us=span) for stream, span in enumerate(windows)]
@@ -211,7 +211,7 @@ def unscrambled(hash_):
     return value - 2**64 if value >= 2**63 else value
 
 
-def test_keys_whose_hashes_collide_are_told_apart():
+def test_keys_whose_hashes_collide_are_kept_apart():
     # Two columns are hashed as scramble(31 * scramble(hash of the first) + hash of the second).
     first, second = ((oracles.mix(0, oracles.hash_integer(tag)) * 31) % 2**64 for tag in (1, 2))
     twin = unscrambled((first + oracles.hash_integer(5) - second) % 2**64)

@@ -23,7 +23,7 @@ END = (batch_of([], SCHEMA.append(pa.field("stream", pa.int64()))), END_OF_TIME)
 
 
 class Streams(Operator):
-    """A join with a small memory whose streams come in one batch, told apart by a column."""
+    """A join with a small memory whose streams come in one batch, distinguished by a column."""
 
     def __init__(self, windows, memory_rows, technique="snjoin", keys=("tag",), limit=10**6):
         sides = [side(f"s{stream}", keys, span_us=span) for stream, span in enumerate(windows)]

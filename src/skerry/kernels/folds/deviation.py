@@ -21,7 +21,7 @@ __all__ = ["deviations", "squares"]
 
 
 _TOO_CLOSE = 1e-13
-"""Below this share of the sums, a difference of two pairs of doubles has lost bits that count."""
+"""Below this fraction of the sums, a difference of two pairs of doubles has lost bits that count."""
 
 
 def squares(values: Float64s) -> tuple[Float64s, Float64s]:

@@ -30,7 +30,7 @@ _NAN, _PLUS, _MINUS = 256, 512, 1024
 
 @dataclass(frozen=True)
 class Totals:
-    """One exact total a group, as the offsets and values of a list column."""
+    """One exact total per group, as the offsets and values of a list column."""
 
     offsets: Int64s
     words: Int64s
@@ -80,7 +80,7 @@ def as_fraction(totals: Totals, row: int) -> Fraction:
     True
     """
     head, *limbs = totals.words[totals.offsets[row] : totals.offsets[row + 1]].tolist()
-    whole = sum(limb << (32 * place) for place, limb in enumerate(limbs, head & 255))
+    whole = sum(limb << (32 * index) for index, limb in enumerate(limbs, head & 255))
     return Fraction(whole, 2**1074)
 
 
@@ -147,9 +147,9 @@ def _scatter(values, valid, numbers, count, base, width):
 def _carry(limbs):
     """Bring all limbs but the last of each row into [0, 2^32)."""
     for row in range(limbs.shape[0]):
-        for place in range(limbs.shape[1] - 1):
-            limbs[row, place + 1] += limbs[row, place] >> 32
-            limbs[row, place] &= 0xFFFFFFFF
+        for index in range(limbs.shape[1] - 1):
+            limbs[row, index + 1] += limbs[row, index] >> 32
+            limbs[row, index] &= 0xFFFFFFFF
 
 
 @kernel
@@ -175,9 +175,9 @@ def _gather(offsets, words, numbers, count, base, width):
         start = offsets[row]
         flags[number] |= words[start] & ~255
         shift = (words[start] & 255) - base
-        for place in range(offsets[row + 1] - start - 1):
-            if words[start + 1 + place]:
-                limbs[number, shift + place] += words[start + 1 + place]
+        for index in range(offsets[row + 1] - start - 1):
+            if words[start + 1 + index]:
+                limbs[number, shift + index] += words[start + 1 + index]
     _carry(limbs)
     return limbs, flags
 
@@ -230,15 +230,15 @@ def _subtract(limbs, base, value):
 @kernel
 def _nearest(limbs, base):
     magnitude = limbs.copy()
-    for place in range(magnitude.size - 1):
-        magnitude[place + 1] += magnitude[place] >> 32
-        magnitude[place] &= 0xFFFFFFFF
+    for index in range(magnitude.size - 1):
+        magnitude[index + 1] += magnitude[index] >> 32
+        magnitude[index] &= 0xFFFFFFFF
     negative = magnitude[-1] < 0
     if negative:
         magnitude = -magnitude
-        for place in range(magnitude.size - 1):
-            magnitude[place + 1] += magnitude[place] >> 32
-            magnitude[place] &= 0xFFFFFFFF
+        for index in range(magnitude.size - 1):
+            magnitude[index + 1] += magnitude[index] >> 32
+            magnitude[index] &= 0xFFFFFFFF
     top = magnitude.size - 1
     while top >= 0 and magnitude[top] == 0:
         top -= 1
@@ -261,8 +261,8 @@ def _compose(magnitude, top, base):
     if top >= 2:
         significand |= np.uint64(magnitude[top - 2]) >> np.uint64(length)
         sticky = (magnitude[top - 2] & ((1 << length) - 1)) != 0
-    for place in range(top - 2):
-        sticky = sticky or magnitude[place] != 0
+    for index in range(top - 2):
+        sticky = sticky or magnitude[index] != 0
     exponent = 32 * (base + top) + length - 1
     if exponent < 53:  # a subnormal, or just above: all bits fit
         return ldexp(np.float64(significand >> np.uint64(63 - exponent)), -1074)

@@ -1,4 +1,4 @@
-"""Folds of numbers by group: least and greatest. NaN counts as greater than every number, as in SQL."""
+"""The least and the greatest number of each group. NaN counts as greater than every number, as in SQL."""
 
 import numpy as np
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.kernels.joins.lifetimes import Windows, lives
-from skerry.kernels.time_order import merged
+from skerry.kernels.time_order import order_by_time
 from skerry.model.arrays import Bools, Int64s
 from skerry.model.arrival import ARRIVAL, LANE
 from skerry.model.batch import join, pack, unpack
@@ -140,7 +140,7 @@ class MultiJoin(Operator):
 
     def _order(self, arrivals: Arrivals, kept: Bools, parts: Sequence[_Part]) -> Int64s:
         """The places of what is kept, in the order in which it is to be joined."""
-        order = merged(self._stamps(arrivals, parts), np.array([batch.num_rows for _, batch in parts]))
+        order = order_by_time(self._stamps(arrivals, parts), np.array([batch.num_rows for _, batch in parts]))
         return order if kept.all() else order[kept[order]]
 
     def _stamps(self, arrivals: Arrivals, parts: Sequence[_Part]) -> Int64s:
