@@ -14,10 +14,10 @@ from skerry.kernels.folds.slices import slice_numbers
 from skerry.kernels.hash import hash_bytes, hash_integers
 from skerry.kernels.interning import Integers, Texts
 from skerry.kernels.joins.amjoin import absences
-from skerry.kernels.joins.chained_tables import empty_chains, entries, insert_all, swept
-from skerry.kernels.joins.flatten import combine
-from skerry.kernels.joins.gather import Arrivals, Occurrences
-from skerry.kernels.joins.lifetimes import Windows, lives
+from skerry.kernels.joins.chained_tables import empty_chains, insert_all, pack_entries, sweep_chains
+from skerry.kernels.joins.flatten import flatten_lists
+from skerry.kernels.joins.gather import Arrivals, GatherTable
+from skerry.kernels.joins.lifetimes import WindowSizes, find_lifetimes
 from skerry.kernels.joins.mjoin import Probing, mjoin
 from skerry.kernels.joins.outer import climb_levels, probe_tables, swept_occurrences, walk_occurrences
 from skerry.kernels.joins.snjoin import OccurrenceTable, Tuples
@@ -84,14 +84,14 @@ def _precompile_gather() -> None:
     Integers().number(np.arange(100))
     Texts().number(numbers, np.zeros(1, np.uint8))
     order_by_time_and_sensor(np.array([1, 0]), numbers)
-    table = Occurrences(0)
+    table = GatherTable(0)
     table.know_sensors(numbers)
     arrivals = Arrivals(numbers, numbers, numbers)
     table.remember(arrivals)
     table.answer_on_arrival(arrivals, min_arity=1)
     found = table.answer_in_order(arrivals, min_arity=1)
     table.forget(1)
-    combine(found.offsets, found.sensors, 1, 9)
+    flatten_lists(found.offsets, found.sensors, 1, 9)
 
 
 def _precompile_snjoin() -> None:
@@ -109,8 +109,8 @@ def _precompile_rivals() -> None:
     """The kernels of the techniques that SNJoin is measured against. A table gets crowded, and is swept."""
     _precompile_lifetimes()
     rows = np.arange(100)
-    tuples = entries(np.zeros(100, np.int32), rows, rows, rows, rows, 1)
-    chains = swept(insert_all(empty_chains(1), tuples), 50)
+    tuples = pack_entries(np.zeros(100, np.int32), rows, rows, rows, rows, 1)
+    chains = sweep_chains(insert_all(empty_chains(1), tuples), 50)
     mjoin(Probing.of(1, absences(chains, 1)), tuples, 100)
     climb(Tree.of(1, 1), tuples, 100, 1)
     for way in (probe_tables, climb_levels, walk_occurrences):
@@ -121,7 +121,7 @@ def _precompile_rivals() -> None:
 def _precompile_lifetimes() -> None:
     """The kernels that every complete join needs."""
     none = np.zeros(1, np.int64)
-    lives(none, np.ones(1, np.bool_), np.array([[0, 1]]), Windows(none, none, 0, 1), 0)
+    find_lifetimes(none, np.ones(1, np.bool_), np.array([[0, 1]]), WindowSizes(none, none, 0, 1), 0)
     order_by_time(none, np.ones(1, np.int64))
 
 

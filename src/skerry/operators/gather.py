@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skerry.errors import InputError
-from skerry.kernels.joins.flatten import combine
-from skerry.kernels.joins.gather import Answers, Arrivals, Occurrences
+from skerry.kernels.joins.flatten import flatten_lists
+from skerry.kernels.joins.gather import Answers, Arrivals, GatherTable
 from skerry.kernels.time_order import order_by_time_and_sensor
 from skerry.model.arrays import Bools
 from skerry.model.batch import empty
@@ -129,7 +129,7 @@ class Gather(Operator):
     def _begin(self) -> None:
         self._keys, self._sensors = Keys(self._types[0]), Sensors(self._types[1])
         self._orders = self._sensors.orders()
-        self._table = Occurrences(self._span_us)
+        self._table = GatherTable(self._span_us)
         self._waiting: list[Arrivals] = []
 
     def _renumber(self) -> None:
@@ -179,7 +179,7 @@ class Gather(Operator):
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def _flatten_answers(self, answers: Answers) -> Answers:
-        found = combine(answers.offsets, answers.sensors, self._sensors.count, self._limit)
+        found = flatten_lists(answers.offsets, answers.sensors, self._sensors.count, self._limit)
         heads = answers.keys[found.lists], answers.arities[found.lists], found.offsets
         return Answers(*heads, answers.sensors[found.members], answers.times[found.members])
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skerry.errors import KernelError, LimitError
-from skerry.kernels.joins.snjoin import Tuples, checked
+from skerry.kernels.joins.snjoin import Tuples, check_tuples
 from skerry.kernels.shedding.bounded_join import BOOKS, LOG, POLICY, WINDOWS, join, sweep
 from skerry.kernels.shedding.loss_counters import COMMON, LIMIT, LOGGED, PAGES, REFUSING, empty_books, sample_hashes
 from skerry.kernels.shedding.window_arrays import completed, empty_windows, roomier, rows_held, stripped
@@ -170,7 +170,7 @@ class BoundedJoin:
                 self._books.cuts[stream, :2] = _cut(np.sort(recent[:judged]), 1.0 - self.keep)
         else:
             self._books.cuts[:, 3] = 0.0
-        return checked(tuples, len(self._windows.streams))
+        return check_tuples(tuples, len(self._windows.streams))
 
     def _enough(self, arrivals: int, limit: int) -> int:
         """How many combinations a call may give before the rest is refused."""

@@ -22,10 +22,10 @@ def test_vectors_agree_with_sets(drawn, expected):
 
 
 @given(arrivals(), st.integers(0, 25))
-def test_tuple_that_is_noted_is_as_one_in_the_tables(drawn, place):
+def test_tuple_that_is_noted_is_as_one_in_the_tables(drawn, position):
     stream_count, tuples = drawn
-    vectors = vectors_of(tuples[:place], stream_count, len(tuples[place:]))
-    for each in tuples[place:]:
+    vectors = vectors_of(tuples[:position], stream_count, len(tuples[position:]))
+    for each in tuples[position:]:
         note(vectors, hashed(each.key), each.stream)
     assert vectors.tolist() == vectors_of(tuples, stream_count).tolist()
 

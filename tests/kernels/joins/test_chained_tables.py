@@ -7,16 +7,16 @@ from skerry.errors import KernelError
 from skerry.kernels.hash import hash_of
 from skerry.kernels.joins.chained_tables import (
     bucket_of,
-    chained,
+    chain_all,
     drop_ended,
     empty_chains,
-    entries,
     insert_all,
-    laid_out,
+    lay_out,
     make_room,
+    pack_entries,
     power_of_two,
     seek,
-    swept,
+    sweep_chains,
     with_tables,
     withdraw,
 )
@@ -73,15 +73,15 @@ def test_sweep_leaves_what_has_not_ended(drawn, watermark):
     count = drop_ended(chains, watermark)
     kept = [each for each in tuples if each.end >= watermark]
     sizes = np.bincount(chains.pool["table"][:count], minlength=table_count)
-    assert agree(chained(laid_out(chains.pool, count, sizes)), kept, table_count)
+    assert agree(chain_all(lay_out(chains.pool, count, sizes)), kept, table_count)
 
 
 @given(arrivals(), st.integers(0, 25))
-def test_withdrawn_tuples_have_never_come(drawn, place):
+def test_withdrawn_tuples_have_never_come(drawn, position):
     table_count, tuples = drawn
     chains = insert_all(empty_chains(table_count), packed(tuples, table_count))
-    withdraw(*chains, min(place, len(tuples)))
-    assert agree(chains, tuples[:place], table_count)
+    withdraw(*chains, min(position, len(tuples)))
+    assert agree(chains, tuples[:position], table_count)
 
 
 def test_crowded_tables_and_a_full_pool_get_room():
@@ -106,14 +106,14 @@ def test_tables_can_be_added():
 
 def test_sweep_waits_until_it_pays():
     chains = insert_all(empty_chains(1), packed(many(64), 1))
-    assert swept(chains, 1000) is chains
-    chains = swept(insert_all(chains, packed(many(1), 1)), 1000)
+    assert sweep_chains(chains, 1000) is chains
+    chains = sweep_chains(insert_all(chains, packed(many(1), 1)), 1000)
     assert chains.entry_count == 0
 
 
 def test_sweep_gives_back_the_room_of_a_burst():
     chains = insert_all(empty_chains(1), packed(many(20_000), 1))
-    assert swept(chains, 19_990).pool.size < chains.pool.size / 8
+    assert sweep_chains(chains, 19_990).pool.size < chains.pool.size / 8
 
 
 def test_entry_loses_a_base_that_has_ended():
@@ -134,13 +134,13 @@ def test_powers_of_two_are_the_next(numbers):
 
 def test_columns_of_different_length_are_refused():
     with pytest.raises(KernelError, match="different lengths: 1 0 0 0 0"):
-        entries(np.zeros(1, np.int32), *(np.empty(0, np.int64) for _ in range(4)), 1)
+        pack_entries(np.zeros(1, np.int32), *(np.empty(0, np.int64) for _ in range(4)), 1)
 
 
 @pytest.mark.parametrize("table", [-1, 2])
 def test_table_that_is_not_there_is_refused(table):
     with pytest.raises(KernelError, match=rf"tables lie in \(0, 1\) but got \({table}, {table}\)"):
-        entries(*columns([Arrival(table, 0, 0, 0, 0)]), 2)
+        pack_entries(*columns([Arrival(table, 0, 0, 0, 0)]), 2)
 
 
 def test_no_tables_are_refused():

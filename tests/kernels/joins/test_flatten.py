@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.errors import KernelError, LimitError
-from skerry.kernels.joins.flatten import combine
+from skerry.kernels.joins.flatten import flatten_lists
 from tests.oracles.gather import Answer, Reading, flatten
 
 lists = st.lists(st.lists(st.integers(1, 4), max_size=7), max_size=4)
@@ -14,22 +14,24 @@ lists = st.lists(st.lists(st.integers(1, 4), max_size=7), max_size=4)
 def combined(lists, limit=10**6):
     members = [[0, *others] for others in lists]
     offsets = np.cumsum([0, *map(len, members)])
-    return combine(offsets, np.array([sensor for each in members for sensor in each], np.int64), 5, limit), offsets
+    return flatten_lists(
+        offsets, np.array([sensor for each in members for sensor in each], np.int64), 5, limit
+    ), offsets
 
 
 def expected(others):
     """Places in the list, as the oracle chooses them."""
-    answer = Answer(Reading(0, 0, 0), 0, tuple((sensor, place) for place, sensor in enumerate([0, *others])))
-    return [[place for _, place in each.members] for each in flatten(answer)]
+    answer = Answer(Reading(0, 0, 0), 0, tuple((sensor, index) for index, sensor in enumerate([0, *others])))
+    return [[index for _, index in each.members] for each in flatten(answer)]
 
 
 @given(lists)
 def test_combinations_agree_with_a_product(lists):
     found, offsets = combined(lists)
-    for place, others in enumerate(lists):
-        rows = np.flatnonzero(found.lists == place)
+    for index, others in enumerate(lists):
+        rows = np.flatnonzero(found.lists == index)
         chosen = [
-            (found.members[found.offsets[row] : found.offsets[row + 1]] - offsets[place]).tolist() for row in rows
+            (found.members[found.offsets[row] : found.offsets[row + 1]] - offsets[index]).tolist() for row in rows
         ]
         assert sorted(chosen) == sorted(expected(others))
 
@@ -54,16 +56,16 @@ def test_one_combination_too_many_is_refused(lists):
 def test_more_combinations_than_numbers_can_count_are_refused():
     sensors = np.concatenate([[0], np.repeat(np.arange(1, 101), 10)])
     with pytest.raises(LimitError, match="more than 9223372036854775807 rows"):
-        combine(np.array([0, 1001]), sensors, 101, limit=2**63 - 1)
+        flatten_lists(np.array([0, 1001]), sensors, 101, limit=2**63 - 1)
 
 
 def test_more_members_than_a_list_column_can_count_are_refused():
     sensors = np.concatenate([np.arange(1000), np.arange(1, 23)])
     with pytest.raises(LimitError, match="more than 2147483647 members"):
-        combine(np.array([0, sensors.size]), sensors, 1000, limit=2**62)
+        flatten_lists(np.array([0, sensors.size]), sensors, 1000, limit=2**62)
 
 
 @pytest.mark.parametrize(("offsets", "sensors"), [([0, 2], [0]), ([0, 1], [5]), ([0, 1], [-1])])
 def test_lists_that_do_not_fit_their_members_are_refused(offsets, sensors):
     with pytest.raises(KernelError, match="members of 5 sensors"):
-        combine(np.array(offsets), np.array(sensors), 5, 1)
+        flatten_lists(np.array(offsets), np.array(sensors), 5, 1)

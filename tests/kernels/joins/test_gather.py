@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.errors import KernelError
-from skerry.kernels.joins.gather import Answers, Arrivals, Occurrences
+from skerry.kernels.joins.gather import Answers, Arrivals, GatherTable
 from tests.kernels.columns import any_integer
 from tests.oracles.gather import Answer, Reading, gather, gather_early
 
@@ -23,7 +23,7 @@ arities = st.integers(1, 4)
 
 
 def table(span_us, block=4096):
-    found = Occurrences(span_us, block)
+    found = GatherTable(span_us, block)
     found.know_sensors(np.array(ORDERS))
     return found
 
@@ -45,10 +45,10 @@ def parts(rows, cuts):
 def spelled(answers: Answers):
     members = list(zip([ORDERS[sensor] for sensor in answers.sensors], answers.times.tolist(), strict=True))
     found = []
-    for place in range(answers.count):
-        own, *others = members[answers.offsets[place] : answers.offsets[place + 1]]
-        reading = Reading(answers.keys[place].item(), *own)
-        found.append(Answer(reading, answers.arities[place].item(), (own, *others)))
+    for index in range(answers.count):
+        own, *others = members[answers.offsets[index] : answers.offsets[index + 1]]
+        reading = Reading(answers.keys[index].item(), *own)
+        found.append(Answer(reading, answers.arities[index].item(), (own, *others)))
     return found
 
 
@@ -106,7 +106,7 @@ def test_table_becomes_smaller_when_a_burst_is_over():
 
 
 def test_answers_outgrow_their_buffers():
-    rows = [Reading(1, ORDERS[-place % 4], 0) for place in range(60)]
+    rows = [Reading(1, ORDERS[-index % 4], 0) for index in range(60)]
     found = table(span_us=0, block=1).answer_on_arrival(arrivals(rows), min_arity=1)
     assert spelled(found)[:1] == gather(rows[:1], 0, 1)
     assert found.count == len(gather_early(rows, 0, 1)) > 8 * len(rows)

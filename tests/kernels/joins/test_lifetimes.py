@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.errors import KernelError
-from skerry.kernels.joins.lifetimes import Windows, lives
+from skerry.kernels.joins.lifetimes import WindowSizes, find_lifetimes
 
 FIRST, LAST = -20, 20
 
@@ -27,7 +27,7 @@ def test_lives_agree_with_those_of_one_tuple_at_a_time(parts, windows, watermark
     sizes = np.array([(stream, len(members)) for stream, members in parts], np.int64).reshape(-1, 2)
     spans, counts = np.array(windows, np.int64).T
     moments, joinable = np.array([t[1] for t in tuples], np.int64), np.array([t[2] for t in tuples], np.bool_)
-    found = lives(moments, joinable, sizes, Windows(spans.copy(), counts.copy(), FIRST, LAST), watermark)
+    found = find_lifetimes(moments, joinable, sizes, WindowSizes(spans.copy(), counts.copy(), FIRST, LAST), watermark)
     expected = [(t[0], *life(t[1], t[2], *windows[t[0]], watermark)) for t in tuples]
     assert list(zip(*(column.tolist() for column in found), strict=True)) == expected
 
@@ -35,4 +35,4 @@ def test_lives_agree_with_those_of_one_tuple_at_a_time(parts, windows, watermark
 def test_parts_that_are_not_as_long_as_the_tuples_are_refused():
     none = np.zeros(1, np.int64)
     with pytest.raises(KernelError, match="differ in length: 1 1 2"):
-        lives(none, np.ones(1, np.bool_), np.array([[0, 2]]), Windows(none, none, 0, 1), 0)
+        find_lifetimes(none, np.ones(1, np.bool_), np.array([[0, 2]]), WindowSizes(none, none, 0, 1), 0)

@@ -5,15 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.errors import LimitError
-from skerry.kernels.joins.chained_tables import empty_chains, swept
+from skerry.kernels.joins.chained_tables import empty_chains, sweep_chains
 from skerry.kernels.joins.outer import climb_levels, probe_tables, swept_occurrences, walk_occurrences
 from tests.kernels.tuples import arrivals, packed
 from tests.oracles import rivals
 from tests.oracles.rivals import Arrival
 
 WAYS = {
-    probe_tables: (lambda sensors: empty_chains(sensors), swept),
-    climb_levels: (lambda sensors: empty_chains(sensors), swept),
+    probe_tables: (lambda sensors: empty_chains(sensors), sweep_chains),
+    climb_levels: (lambda sensors: empty_chains(sensors), sweep_chains),
     walk_occurrences: (lambda _: empty_chains(1), swept_occurrences),
 }
 ways = pytest.mark.parametrize("way", WAYS)

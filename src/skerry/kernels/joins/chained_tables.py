@@ -30,18 +30,18 @@ __all__ = [
     "Records",
     "bucket_of",
     "chain",
-    "chained",
+    "chain_all",
     "drop_ended",
     "empty_chains",
-    "entries",
     "has_room",
     "insert_all",
     "is_worth_sweeping",
-    "laid_out",
+    "lay_out",
     "make_room",
+    "pack_entries",
     "power_of_two",
     "seek",
-    "swept",
+    "sweep_chains",
     "with_tables",
     "withdraw",
 ]
@@ -85,10 +85,10 @@ class Chains(NamedTuple):
         return int(self.counters[ENTRIES])
 
 
-def entries(tables: Int32s, keys: Int64s, starts: Int64s, ends: Int64s, rows: Int64s, table_count: int) -> Records:
+def pack_entries(tables: Int32s, keys: Int64s, starts: Int64s, ends: Int64s, rows: Int64s, table_count: int) -> Records:
     """Pack tuples for tables below ``table_count``. One that ends before it starts is never live, and left out.
 
-    >>> entries(np.array([1], np.int32), *(np.array([number]) for number in (7, 10, 20, 0)), 2)["end"].tolist()
+    >>> pack_entries(np.array([1], np.int32), *(np.array([number]) for number in (7, 10, 20, 0)), 2)["end"].tolist()
     [20]
     """
     columns: list[npt.NDArray] = [tables, keys, starts, ends, rows]
@@ -108,13 +108,13 @@ def empty_chains(table_count: int) -> Chains:
     """Tables without tuples."""
     if table_count < 1:
         raise KernelError("there must be at least one table, got", table_count)
-    return laid_out(np.empty(0, _ENTRY), 0, np.zeros(table_count, np.int64))
+    return lay_out(np.empty(0, _ENTRY), 0, np.zeros(table_count, np.int64))
 
 
 def insert_all(chains: Chains, batch: Records) -> Chains:
     """Put tuples into their tables.
 
-    >>> one = entries(np.zeros(1, np.int32), *(np.array([number]) for number in (7, 10, 20, 0)), 1)
+    >>> one = pack_entries(np.zeros(1, np.int32), *(np.array([number]) for number in (7, 10, 20, 0)), 1)
     >>> insert_all(empty_chains(1), one).entry_count
     1
     """
@@ -128,7 +128,7 @@ def insert_all(chains: Chains, batch: Records) -> Chains:
 def make_room(chains: Chains) -> Chains:
     """The same tables, with room in the pool if it was full, and more buckets for those that were crowded."""
     if chains.counters[FULL] or chains.entry_count == chains.pool.size:
-        chains = chains._replace(pool=_resized(chains.pool, 2 * chains.pool.size))
+        chains = chains._replace(pool=_resize(chains.pool, 2 * chains.pool.size))
     if chains.counters[CROWDED]:
         for table in np.flatnonzero(chains.tables["size"] > chains.tables["mask"]):
             buckets = 4 * (int(chains.tables["mask"][table]) + 1)
@@ -148,13 +148,13 @@ def with_tables(chains: Chains, count: int) -> Chains:
     return chains._replace(tables=np.concatenate([chains.tables, new]))
 
 
-def swept(chains: Chains, watermark: int) -> Chains:
+def sweep_chains(chains: Chains, watermark: int) -> Chains:
     """The tables without the tuples that ended before ``watermark``; as they are as long as that does not pay."""
     if not is_worth_sweeping(chains):
         return chains
     count = drop_ended(chains, watermark)
     sizes = np.bincount(chains.pool["table"][:count], minlength=chains.tables.size)
-    return chained(laid_out(chains.pool, count, sizes))
+    return chain_all(lay_out(chains.pool, count, sizes))
 
 
 def is_worth_sweeping(chains: Chains) -> bool:
@@ -167,10 +167,10 @@ def drop_ended(chains: Chains, watermark: int) -> int:
     return int(_drop(chains.pool, chains.entry_count, watermark))
 
 
-def laid_out(pool: Records, count: int, sizes: Int64s) -> Chains:
+def lay_out(pool: Records, count: int, sizes: Int64s) -> Chains:
     """Tables with buckets for ``sizes`` entries each. The pool begins with ``count``, in no chain yet."""
     if not 2 * count < pool.size <= 8 * count + _FEWEST_ENTRIES:
-        pool = _resized(pool[:count], 4 * count + _FEWEST_ENTRIES)
+        pool = _resize(pool[:count], 4 * count + _FEWEST_ENTRIES)
     buckets = power_of_two(np.maximum(4 * sizes, _FEWEST_BUCKETS))
     ends = np.cumsum(buckets)
     tables = np.empty(sizes.size, _TABLE)
@@ -178,7 +178,7 @@ def laid_out(pool: Records, count: int, sizes: Int64s) -> Chains:
     return Chains(pool, np.full(int(ends[-1]), -1, np.int32), tables, np.array([count, ends[-1], 0, 0, count]))
 
 
-def chained(chains: Chains) -> Chains:
+def chain_all(chains: Chains) -> Chains:
     """Put all tuples of the pool into the chains of their tables."""
     _chain_all(*chains)
     return chains
@@ -193,7 +193,7 @@ def power_of_two(numbers: Int64s) -> Int64s:
     return 2 ** np.ceil(np.log2(numbers)).astype(np.int64)
 
 
-def _resized(column: npt.NDArray, size: int) -> npt.NDArray:
+def _resize(column: npt.NDArray, size: int) -> npt.NDArray:
     resized = np.empty(size, column.dtype)
     resized[: column.size] = column
     return resized
@@ -203,7 +203,7 @@ def _with_buckets(chains: Chains, count: int) -> Chains:
     """The same tables, with so many empty buckets behind those in use."""
     used = int(chains.counters[BUCKETS])
     if used + count > chains.heads.size:
-        chains = chains._replace(heads=_resized(chains.heads, 2 * (used + count)))
+        chains = chains._replace(heads=_resize(chains.heads, 2 * (used + count)))
     chains.heads[used : used + count] = -1
     return chains
 
@@ -273,14 +273,14 @@ def _chain_all(pool, heads, tables, counters):
 @kernel
 def _drop(pool, count, watermark):
     """Close the ranks of the entries that have not ended; how many there are."""
-    places = np.full(count, -1, np.int32)
+    positions = np.full(count, -1, np.int32)
     kept = 0
     for entry in range(count):
         if pool[entry]["end"] >= watermark:
             base = pool[entry]["base"]
-            places[entry] = kept
+            positions[entry] = kept
             pool[kept] = pool[entry]
-            pool[kept]["base"] = places[base] if base >= 0 else -1
+            pool[kept]["base"] = positions[base] if base >= 0 else -1
             kept += 1
     return kept
 
@@ -290,15 +290,15 @@ def _move(pool, heads, tables, counters, table, buckets):
     """Move a table into the empty buckets at the end, its chains in their order."""
     first = counters[BUCKETS]
     lasts = np.full(buckets, -1, np.int32)
-    for bucket in range(tables[table]["first"], tables[table]["first"] + tables[table]["mask"] + 1):
-        entry = heads[bucket]
+    for old_bucket in range(tables[table]["first"], tables[table]["first"] + tables[table]["mask"] + 1):
+        entry = heads[old_bucket]
         while entry >= 0:
-            place = np.int64(hash_of(pool[entry]["key"]) & np.uint64(buckets - 1))
-            if lasts[place] < 0:
-                heads[first + place] = entry
+            bucket = np.int64(hash_of(pool[entry]["key"]) & np.uint64(buckets - 1))
+            if lasts[bucket] < 0:
+                heads[first + bucket] = entry
             else:
-                pool[lasts[place]]["next"] = entry
-            lasts[place] = entry
+                pool[lasts[bucket]]["next"] = entry
+            lasts[bucket] = entry
             older = pool[entry]["next"]
             pool[entry]["next"] = -1
             entry = older

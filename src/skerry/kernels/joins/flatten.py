@@ -1,4 +1,4 @@
-"""Lists spelled out: every way to choose one member of each sensor.
+"""Flattened answers of a gather: every way to choose one member of each sensor from a list.
 
 The first member of a list is in each combination, and its sensor has no other.
 
@@ -13,7 +13,7 @@ from skerry.errors import KernelError, LimitError
 from skerry.kernels._jit import kernel
 from skerry.model.arrays import Int64s
 
-__all__ = ["Combinations", "combine"]
+__all__ = ["Combinations", "flatten_lists"]
 
 
 _MOST_MEMBERS = 2**31 - 1
@@ -29,12 +29,12 @@ class Combinations:
     members: Int64s
 
 
-def combine(offsets: Int64s, sensors: Int64s, sensor_count: int, limit: int) -> Combinations:
+def flatten_lists(offsets: Int64s, sensors: Int64s, sensor_count: int, limit: int) -> Combinations:
     """Spell out the lists ``sensors[offsets[i]:offsets[i + 1]]``, none of which is empty.
 
     Members keep their order. More than ``limit`` combinations are found by counting, not by writing them.
 
-    >>> found = combine(np.array([0, 4]), np.array([0, 1, 2, 1]), sensor_count=3, limit=9)
+    >>> found = flatten_lists(np.array([0, 4]), np.array([0, 1, 2, 1]), sensor_count=3, limit=9)
     >>> found.offsets.tolist(), found.members.tolist()
     ([0, 3, 6], [0, 1, 2, 0, 2, 3])
     """
@@ -58,13 +58,13 @@ def _count(offsets, sensors, sensor_count, limit):
     occurrences = np.zeros(sensor_count, np.int64)
     total = 0
     for row in range(offsets.size - 1):
-        for place in range(offsets[row] + 1, offsets[row + 1]):
-            occurrences[sensors[place]] += 1
+        for member in range(offsets[row] + 1, offsets[row + 1]):
+            occurrences[sensors[member]] += 1
         product = 1
-        for place in range(offsets[row] + 1, offsets[row + 1]):
-            choices = occurrences[sensors[place]]
+        for member in range(offsets[row] + 1, offsets[row + 1]):
+            choices = occurrences[sensors[member]]
             if choices:
-                occurrences[sensors[place]] = 0
+                occurrences[sensors[member]] = 0
                 if product > (limit - total) // choices:
                     return counts, arities, -1
                 product *= choices
@@ -78,20 +78,20 @@ def _count(offsets, sensors, sensor_count, limit):
 
 @kernel
 def _write(offsets, sensors, sensor_count, most, counts, members):
-    """Turn through the members of each sensor as an odometer does."""
+    """Step through the members of each sensor as an odometer does, the last sensor fastest."""
     last = np.full(sensor_count, -1, np.int64)
     following = np.full(sensors.size, -1, np.int64)
     first, chosen = np.empty(most, np.int64), np.empty(most, np.int64)
     written = 0
     for row in range(offsets.size - 1):
         width = 0
-        for place in range(offsets[row] + 1, offsets[row + 1]):
-            before = last[sensors[place]]
-            last[sensors[place]] = place
+        for member in range(offsets[row] + 1, offsets[row + 1]):
+            before = last[sensors[member]]
+            last[sensors[member]] = member
             if before > offsets[row]:
-                following[before] = place
+                following[before] = member
             else:
-                first[width] = chosen[width] = place
+                first[width] = chosen[width] = member
                 width += 1
         for _ in range(counts[row]):
             members[written] = offsets[row]

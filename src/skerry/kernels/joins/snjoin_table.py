@@ -1,6 +1,6 @@
 """Where SNJoin keeps tuples: rings of occurrences by stream, and a hash table from keys to lists of them.
 
-    partition ──► entry ──► entry                 the tuple-value list: one entry a key
+    partition ──► entry ──► entry                 the tuple-value list: one entry per key
                     ├ stream 0 ──► 9 ──► 4        the value-occurrence lists, newest first
                     └ stream 1 ──► 7 ──► (2)
     stream 0:  4 5 6 7 8 9                        the clean-sweep lists, in order of arrival
@@ -61,7 +61,7 @@ _SMALLEST = 256
 
 
 class Table(NamedTuple):
-    """Occurrences and entries, a row each; kernels take its arrays one by one."""
+    """Occurrences and entries, one row each; kernels take its arrays one by one."""
 
     partitions: Int32s
     """The first entry of each."""
@@ -145,8 +145,8 @@ def _rechain(entries, streams, partitions, larger):
     for entry in range(1, 1 + entries[NONE, CHAINED]):
         if _is_live(entries, streams, entry):
             here = enter(partitions, larger, entries[entry, KEY])
-            for place in range(HEADS, entries.shape[1]):
-                larger[here, place] = entries[entry, place]
+            for column in range(HEADS, entries.shape[1]):
+                larger[here, column] = entries[entry, column]
 
 
 @kernel
@@ -177,15 +177,15 @@ def _of_key(entries, entry, key):
 
 
 @kernel
-def look_ahead(partitions, entries, keys, place, found):
-    """Find the entries of the next few tuples together: memory answers many questions in the time of one."""
-    count = min(found.size, keys.size - place)
+def look_ahead(partitions, entries, keys, row, found):
+    """Find the entries of the next few tuples together: their memory accesses overlap, and cost about as one."""
+    count = min(found.size, keys.size - row)
     for ahead in range(count):
-        found[ahead] = partitions[_partition(partitions, keys[place + ahead])]
+        found[ahead] = partitions[_partition(partitions, keys[row + ahead])]
         prefetch(entries, found[ahead])
     for ahead in range(count):
-        found[ahead] = _of_key(entries, found[ahead], keys[place + ahead])
-    return place + found.size
+        found[ahead] = _of_key(entries, found[ahead], keys[row + ahead])
+    return row + found.size
 
 
 @kernel
@@ -209,7 +209,7 @@ def enter(partitions, entries, key):
 
 @kernel
 def at(streams, stream, number):
-    """Where a stream's occurrence of a number lies."""
+    """The row of ``occurrences`` that holds a stream's occurrence of a number."""
     return streams[stream, BASE] + (number & streams[stream, MASK])
 
 
@@ -238,7 +238,7 @@ def insert(entries, occurrences, streams, entry, stream, here):
 
 @kernel
 def insert_delayed(entries, occurrences, streams, entry, stream, here):
-    """Put a stream's next occurrence into its place in the list of its key."""
+    """Put a stream's next occurrence into the list of its key, in order of event time."""
     newer, older = np.int64(NONE), entries[entry, HEADS + stream]
     while older >= streams[stream, OLDEST] and (
         occurrences[at(streams, stream, older), START] > occurrences[here, START]

@@ -1,7 +1,7 @@
 """MJoin: a hash table a stream, and each tuple probes the others, the most selective first."""
 
 from skerry.kernels.joins.amjoin import no_vectors
-from skerry.kernels.joins.chained_tables import Records, entries, insert_all, swept
+from skerry.kernels.joins.chained_tables import Records, insert_all, pack_entries, sweep_chains
 from skerry.kernels.joins.mjoin import Probing, mjoin
 from skerry.model.arrays import Int64s
 from skerry.model.time import Micros
@@ -46,7 +46,7 @@ class MJoin(Technique):
 
     def sweep(self, watermark: Micros) -> None:
         """Forget, once they are many."""
-        self._state.chains = swept(self._state.chains, watermark)
+        self._state.chains = sweep_chains(self._state.chains, watermark)
 
     @property
     def live_count(self) -> int:
@@ -54,4 +54,4 @@ class MJoin(Technique):
         return self._state.chains.entry_count
 
     def _packed(self, arrivals: Arrivals) -> Records:
-        return entries(*arrivals.columns, self.stream_count)
+        return pack_entries(*arrivals.columns, self.stream_count)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from skerry.kernels.joins.lifetimes import Windows, lives
+from skerry.kernels.joins.lifetimes import WindowSizes, find_lifetimes
 from skerry.kernels.time_order import order_by_time
 from skerry.model.arrays import Bools, Int64s
 from skerry.model.arrival import ARRIVAL, LANE
@@ -48,7 +48,7 @@ class MultiJoin(Operator):
         self.schema, self._nothing = self._combiner.schema, self._combiner.nothing
         self._counts = np.array([side.count for side in self._sides], np.int64)
         spans = np.array([min(side.span_us or 0, END_OF_TIME) for side in self._sides], np.int64)
-        self._windows = Windows(spans, self._counts, START_OF_TIME, LAST_MOMENT)
+        self._windows = WindowSizes(spans, self._counts, START_OF_TIME, LAST_MOMENT)
         self._stamped = all(ARRIVAL in side.schema.names for side in self._sides)
         self._technique = make_technique(technique, [side.count for side in self._sides], limit)
         self._stores = [RowStore(side.schema) for side in self._sides]
@@ -135,7 +135,7 @@ class MultiJoin(Operator):
         keys, joinable = (np.concatenate(each) for each in zip(*codes, strict=True))
         moments = np.concatenate([batch.column(self._sides[of].time).to_numpy() for of, batch in parts]).view(np.int64)
         sizes = np.array([(of, batch.num_rows) for of, batch in parts], np.int64)
-        streams, starts, ends, kept = lives(moments, joinable, sizes, self._windows, self._watermark)
+        streams, starts, ends, kept = find_lifetimes(moments, joinable, sizes, self._windows, self._watermark)
         return Arrivals(streams, keys, starts, ends, np.concatenate(rows)), kept
 
     def _order(self, arrivals: Arrivals, kept: Bools, parts: Sequence[_Part]) -> Int64s:

@@ -1,6 +1,6 @@
 """Left-deep trees of binary joins: symmetric hash joins, and XJoins."""
 
-from skerry.kernels.joins.chained_tables import Records, entries, swept
+from skerry.kernels.joins.chained_tables import Records, pack_entries, sweep_chains
 from skerry.kernels.joins.tree import Tree, climb
 from skerry.model.arrays import Int64s
 from skerry.model.time import Micros
@@ -46,7 +46,7 @@ class SymmetricHashTree(Technique):
 
     def sweep(self, watermark: Micros) -> None:
         """Forget tuples and partial results, once they are many."""
-        self._tree.chains = swept(self._tree.chains, watermark)
+        self._tree.chains = sweep_chains(self._tree.chains, watermark)
 
     @property
     def live_count(self) -> int:
@@ -54,7 +54,7 @@ class SymmetricHashTree(Technique):
         return self._tree.chains.entry_count
 
     def _packed(self, arrivals: Arrivals) -> Records:
-        return entries(*arrivals.columns, self.stream_count)
+        return pack_entries(*arrivals.columns, self.stream_count)
 
 
 class XJoinTree(SymmetricHashTree):
