@@ -19,7 +19,7 @@ from skerry.operators.fan_out import Deal as DealOperator
 from skerry.operators.fan_out import Dealer
 from skerry.operators.gather import Gather as GatherOperator
 from skerry.operators.joins.absence import Absence as AbsenceOperator
-from skerry.operators.joins.member_ages import Ages
+from skerry.operators.joins.member_ages import MemberAges
 from skerry.operators.joins.multi_join import MultiJoin
 from skerry.operators.joins.shedding_join import SheddingJoin
 from skerry.operators.joins.spill_store import FolderSpill
@@ -110,7 +110,7 @@ def derivations(nodes: Sequence[Node], tables: Tables = MappingProxyType({})) ->
 
 
 def _dealing(node: Deal) -> list[Operator]:
-    ages = [Ages(node.input.schema, node.input.sides)] if isinstance(node.input, Join) else []
+    ages = [MemberAges(node.input.schema, node.input.sides)] if isinstance(node.input, Join) else []
     schema = ages[0].schema if ages else node.input.schema
     return [*ages, DealOperator(Dealer(QueryIndex.restored(node.index, schema, open_duckdb), dict(node.views)))]
 

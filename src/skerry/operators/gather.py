@@ -135,7 +135,7 @@ class Gather(Operator):
     def _renumber(self) -> None:
         """Build everything anew from the rows: what they do not name any more is forgotten by that."""
         self._begin()
-        _, rows = self._rows.held()
+        _, rows = self._rows.live_rows()
         arrivals = _concatenate([self._number(rows)])
         passed, rest = _split(arrivals, arrivals.times < (END_OF_TIME if self._early else self._closed))
         self._table.remember(self._in_order(passed))

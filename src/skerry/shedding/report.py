@@ -9,7 +9,7 @@ from skerry.model.types import TIMESTAMP
 from skerry.shedding.estimate import Sampled, estimated, unlikeness
 from skerry.shedding.losses import SpanLoss
 
-__all__ = ["LOSSES", "told"]
+__all__ = ["LOSSES", "report_losses"]
 
 LOSSES = pa.schema(
     {
@@ -33,7 +33,7 @@ LOSSES = pa.schema(
 between the ends nine times in ten; the sample, a share of the keys, lost what the others lost but only on paper."""
 
 
-def told(losses: Iterable[SpanLoss], streams: Sequence[str], policy: str) -> pa.RecordBatch:
+def report_losses(losses: Iterable[SpanLoss], streams: Sequence[str], policy: str) -> pa.RecordBatch:
     """The rows of spans that are over; of those in which nothing was shed, none."""
     rows = [row for loss in losses if any(stream.shed for stream in loss.streams) for row in _rows(loss, streams)]
     return pa.RecordBatch.from_pylist([{"policy": policy, **row} for row in rows], LOSSES)

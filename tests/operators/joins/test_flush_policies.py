@@ -3,7 +3,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from skerry.operators.joins.flush_policies import LargestPartition, LargestStream, StreamAfterStream, flush_policy
+from skerry.operators.joins.flush_policies import LargestPartition, LargestStream, StreamAfterStream, make_flush_policy
 from skerry.operators.joins.make_technique import TECHNIQUES
 
 tables = st.integers(1, 4).flatmap(
@@ -14,9 +14,9 @@ tables = st.integers(1, 4).flatmap(
 @pytest.mark.parametrize("technique", sorted(TECHNIQUES))
 @given(tables)
 def test_memory_is_empty_in_the_end(technique, table):
-    counts, policy = np.array(table), flush_policy(technique)
+    counts, policy = np.array(table), make_flush_policy(technique)
     while counts.any():
-        partition, streams = policy.chosen(counts)
+        partition, streams = policy.choose(counts)
         assert counts[partition, streams].all()
         counts[partition, streams] = 0
 
@@ -25,7 +25,7 @@ def test_memory_is_empty_in_the_end(technique, table):
 def test_whole_partition_is_the_largest(table):
     counts = np.array(table)
     assume(counts.any())
-    partition, streams = LargestPartition().chosen(counts)
+    partition, streams = LargestPartition().choose(counts)
     assert counts[partition, streams].sum() == counts.sum(axis=1).max()
 
 
@@ -33,7 +33,7 @@ def test_whole_partition_is_the_largest(table):
 def test_single_stream_is_the_largest_of_all(table):
     counts = np.array(table)
     assume(counts.any())
-    partition, (stream,) = LargestStream().chosen(counts)
+    partition, (stream,) = LargestStream().choose(counts)
     assert counts[partition, stream] == counts.max()
 
 
@@ -41,14 +41,14 @@ def test_single_stream_is_the_largest_of_all(table):
 def test_stream_after_stream_leaves_no_partition_before_it_is_empty(table):
     counts, policy, order = np.array(table), StreamAfterStream(), []
     while counts.any():
-        partition, streams = policy.chosen(counts)
+        partition, streams = policy.choose(counts)
         counts[partition, streams] = 0
         order.append(partition)
     assert order == sorted(order, key=order.index)
 
 
 def test_rivals_flush_as_their_papers_say():
-    kinds = {technique: type(flush_policy(technique)) for technique in TECHNIQUES}
+    kinds = {technique: type(make_flush_policy(technique)) for technique in TECHNIQUES}
     assert kinds == {
         "snjoin": LargestPartition,
         "mjoin": StreamAfterStream,

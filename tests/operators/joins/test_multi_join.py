@@ -80,7 +80,7 @@ def steps(draw):
     found, newest, count = [], START_OF_TIME, 0
     for _ in range(draw(st.integers(1, 4))):
         rows = [row for row in draw(st.lists(readings, max_size=8)) if row["ts"] >= newest]
-        numbered = [row | {"row": count + place} for place, row in enumerate(rows)]
+        numbered = [row | {"row": count + index} for index, row in enumerate(rows)]
         count += len(rows)
         newest = max(newest, Micros(draw(st.integers(-9, 9))))
         found.append((batch_of(numbered, SCHEMA.append(pa.field("stream", pa.int64()))), newest))
@@ -152,13 +152,13 @@ def test_last_rows_are_counted_as_they_arrive(drawn):
         side(f"s{n}", **({"last_rows": size} if rows else {"span_us": size})) for n, (rows, size) in enumerate(kinds)
     ]
     join, found, tuples, rows = MultiJoin(sides), [], [], [0] * len(kinds)
-    for place, (stream, readings) in enumerate(batches):
+    for index, (stream, readings) in enumerate(batches):
         for row in readings:
             ends = 2**62 if kinds[stream][0] else row["ts"] + kinds[stream][1]
             tuples.append(Tuple(stream, row["tag"], row["ts"], ends, rows[stream]))
             row["row"], rows[stream] = rows[stream], rows[stream] + 1
         join.transition(batch_of(readings), stream)
-        if place % every == 0:
+        if index % every == 0:
             copy = MultiJoin(sides)
             copy.restore(join.snapshot())
             found.append(copy.advance(START_OF_TIME))
@@ -216,7 +216,7 @@ def test_keys_whose_hashes_collide_are_kept_apart():
     first, second = ((oracles.mix(0, oracles.hash_integer(tag)) * 31) % 2**64 for tag in (1, 2))
     twin = unscrambled((first + oracles.hash_integer(5) - second) % 2**64)
     schema = pa.schema({"ts": TIMESTAMP, "tag": pa.int64(), "place": pa.int64()})
-    one, other = (batch_of([{"ts": 0, "tag": tag, "place": place}], schema) for tag, place in ((1, 5), (2, twin)))
+    one, other = (batch_of([{"ts": 0, "tag": tag, "place": at}], schema) for tag, at in ((1, 5), (2, twin)))
     codes = [key_codes(batch.columns[1:], 1)[0].item() for batch in (one, other)]
     assert codes[0] == codes[1]
     join = MultiJoin([Side(name, schema, ("tag", "place"), "ts", 0) for name in "ab"])

@@ -54,15 +54,15 @@ def test_rows_are_taken_in_any_order_and_as_often_as_asked(lengths, data):
 
 @given(st.lists(st.tuples(st.integers(1, 40), st.integers(1, 20)), min_size=1, max_size=7), st.data())
 def test_rows_are_taken_again_whatever_was_kept_between(parts, data):
-    store, held = RowStore(SCHEMA), np.empty(0, np.int64)
+    store, live_rows = RowStore(SCHEMA), np.empty(0, np.int64)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("skerry.operators.joins.row_store._SMALL", 10)
         for count, every in parts:
             kept = np.arange(count) % every == 0
             first = store.add(batch(store.next_row, count), np.full(count, 10**9), kept)
-            held = np.concatenate([held, first + np.flatnonzero(kept)])
+            live_rows = np.concatenate([live_rows, first + np.flatnonzero(kept)])
             for _ in range(2):
-                rows = data.draw(st.lists(st.sampled_from(held.tolist()), max_size=30))
+                rows = data.draw(st.lists(st.sampled_from(live_rows.tolist()), max_size=30))
                 assert speeds(store, rows) == [row / 2 for row in rows]
 
 
@@ -90,14 +90,14 @@ def test_numbers_alone_are_taken_from_before_and_after_a_restore():
 
 @given(st.lists(st.tuples(st.integers(1, 900), st.integers(1, 3)), min_size=1, max_size=12), st.data())
 def test_numbers_alone_are_taken_whatever_was_kept_between(parts, data):
-    store, held = RowStore(pa.schema({"speed": pa.float64()})), np.empty(0, np.int64)
+    store, live_rows = RowStore(pa.schema({"speed": pa.float64()})), np.empty(0, np.int64)
     for count, every in parts:
         numbers = np.arange(store.next_row, store.next_row + count)
         kept = numbers % every == 0
         store.add(pa.record_batch({"speed": numbers / 2}), np.full(count, 9), kept)
-        held = np.concatenate([held, numbers[kept]])
-        if held.size and data.draw(st.booleans()):
-            rows = held[data.draw(st.integers(0, held.size - 1)) :][::-1].tolist()
+        live_rows = np.concatenate([live_rows, numbers[kept]])
+        if live_rows.size and data.draw(st.booleans()):
+            rows = live_rows[data.draw(st.integers(0, live_rows.size - 1)) :][::-1].tolist()
             assert speeds(store, rows) == [row / 2 for row in rows]
 
 
@@ -113,7 +113,7 @@ def test_rows_until_their_end_are_held(lengths, life, moment):
     store = filled(lengths, life)
     store.forget(moment)
     expected = [row for row in range(sum(lengths)) if row + life >= moment]
-    numbers, rows = store.held()
+    numbers, rows = store.live_rows()
     assert (numbers.tolist(), rows.column("speed").to_pylist()) == (expected, [row / 2 for row in expected])
 
 
@@ -122,8 +122,8 @@ def test_saved_panes_hold_live_rows_only(lengths, life, moment):
     store = filled(lengths, life)
     store.forget(moment)
     copy = restored(store.snapshot())
-    assert copy.count == len(store.held()[0])
-    assert copy.held()[1] == store.held()[1]
+    assert copy.count == len(store.live_rows()[0])
+    assert copy.live_rows()[1] == store.live_rows()[1]
 
 
 def test_gaps_between_numbers_are_found():
@@ -142,7 +142,7 @@ def test_changes_add_up_to_the_snapshot(steps):
         store.forget(moment)
         apply_changes(store.changes(), saved)
         assert saved.keys() == store.snapshot().keys()
-        assert restored(saved, store.next_row).take(store.held()[0]) == store.held()[1]
+        assert restored(saved, store.next_row).take(store.live_rows()[0]) == store.live_rows()[1]
 
 
 def test_chunk_that_is_saved_is_not_written_again():
@@ -183,8 +183,8 @@ def test_rows_that_are_not_to_be_kept_are_let_go():
     store = filled([3, 3, 3, 3])
     store.keep(np.array([1, 5, 11, 40]))
     assert store.count == 3
-    assert store.held()[0].tolist() == [1, 5, 11]
-    assert store.held()[1].column("speed").to_pylist() == speeds(store, [1, 5, 11]) == [0.5, 2.5, 5.5]
+    assert store.live_rows()[0].tolist() == [1, 5, 11]
+    assert store.live_rows()[1].column("speed").to_pylist() == speeds(store, [1, 5, 11]) == [0.5, 2.5, 5.5]
     store.keep(np.array([], np.int64))
     assert store.count == 0
     assert store.snapshot() == {}

@@ -82,17 +82,17 @@ def test_budget_holds_and_all_readings_are_accounted_for(policy, steps, spans, m
         assert figures["received"] == figures["shed"] + figures["expired"] + figures["kept"]
 
 
-def test_losses_are_told_once_by_span_and_stream():
+def test_losses_are_reported_once_by_span_and_stream():
     operator = Shedding([2_000_000, 2_000_000], 2, "oldest")
-    told = []
+    losses = []
     for first in range(0, 60, 20):
         operator.transition(in_turn(20, first))
         operator.advance(first)
-        told.append(operator.losses())
+        losses.append(operator.losses())
     operator.advance(END_OF_TIME)
-    told += [operator.losses(), operator.losses()]
-    rows = [row for batch in told for row in batch.to_pylist()]
-    assert all(batch.schema == LOSSES for batch in told)
+    losses += [operator.losses(), operator.losses()]
+    rows = [row for batch in losses for row in batch.to_pylist()]
+    assert all(batch.schema == LOSSES for batch in losses)
     assert sum(row["shed"] for row in rows if row["stream"]) == operator.figures()["shed"] == 56
     assert [row["stream"] for row in rows] == ["s0", "s1", None]
     assert rows[0]["shed_by"] == [{"pattern": "oldest", "shed": 28}]

@@ -4,8 +4,8 @@ from hypothesis import given
 
 from skerry.errors import LimitError
 from skerry.model.time import Micros
+from skerry.operators.joins.arrivals import Arrivals
 from skerry.operators.joins.snjoin import SNJoin
-from skerry.operators.joins.technique import Arrivals
 from tests import oracles
 from tests.kernels.joins.test_snjoin import arrivals, columns
 from tests.oracles.joins import Tuple

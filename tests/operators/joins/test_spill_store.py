@@ -51,13 +51,13 @@ def test_stores_do_not_touch_each_other(tmp_path: Path):
     assert other.get("0") == b"2"
 
 
-def test_place_that_cannot_be_written_stops_the_view(tmp_path: Path):
+def test_folder_that_cannot_be_written_stops_the_view(tmp_path: Path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(LimitError, match=r"cannot spill to .*/file/mine: Not a directory"):
         FolderSpill(tmp_path / "file" / "mine").put("0", b"abc")
 
 
-def test_file_that_somebody_took_away_is_told(tmp_path: Path):
+def test_file_that_somebody_took_away_is_reported(tmp_path: Path):
     spill = FolderSpill(tmp_path / "mine")
     spill.put("0", b"abc")
     (tmp_path / "mine" / "0").unlink()

@@ -51,7 +51,7 @@ def steps(draw, readings=readings):
     found, newest, count = [], START_OF_TIME, 0
     for watermark in np.cumsum(draw(st.lists(st.integers(0, 3), min_size=1, max_size=8))).tolist():
         rows = [row | {"ts": max(newest, 0) + row["ts"] % 9} for row in draw(st.lists(readings, max_size=4))]
-        numbered = [row | {"row": count + place} for place, row in enumerate(rows)]
+        numbered = [row | {"row": count + index} for index, row in enumerate(rows)]
         count, newest = count + len(rows), Micros(watermark)
         found.append((batch_of(numbered, SCHEMA.append(pa.field("stream", pa.int64()))), newest))
     return found
@@ -97,11 +97,11 @@ def test_all_laws_are_kept(technique, steps, windows, memory_rows):
 @given(steps=steps(one_key), windows=windows, budgets=st.lists(budgets, min_size=2, max_size=2))
 def test_join_goes_on_with_another_budget(technique, steps, windows, budgets):
     found, operator = [], Streams(windows, budgets[0], technique)
-    for place, (batch, watermark) in enumerate([*steps, END]):
+    for index, (batch, watermark) in enumerate([*steps, END]):
         found += [operator.transition(batch), operator.advance(watermark)]
-        pages, operator = operator.snapshot(), Streams(windows, budgets[place % 2], technique)
+        pages, operator = operator.snapshot(), Streams(windows, budgets[index % 2], technique)
         operator.restore(pages)
-        assert operator.join.memory_count <= budgets[place % 2]
+        assert operator.join.memory_count <= budgets[index % 2]
     assert rows_of(found, len(windows)) == expected(steps, windows)
 
 

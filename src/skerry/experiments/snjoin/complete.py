@@ -12,8 +12,9 @@ from skerry.experiments.snjoin.load import WINDOW_US, Load, Values, generated, s
 from skerry.experiments.snjoin.sizes import Course, Tell, measured_at_sizes
 from skerry.model.arrays import Int64s
 from skerry.model.time import MICROS, Micros
+from skerry.operators.joins.arrivals import Arrivals
 from skerry.operators.joins.make_technique import TECHNIQUES, make_technique
-from skerry.operators.joins.technique import Arrivals, Technique
+from skerry.operators.joins.technique import Technique
 
 __all__ = ["MAKERS", "OVERLOAD", "RANKING", "complete", "load_of", "overloading"]
 

@@ -1,4 +1,4 @@
-"""The disk phase: tuples meet that have not been in memory together."""
+"""The disk phase of a join that spills: it joins tuples that have not been in memory together."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,26 +9,25 @@ import pyarrow as pa
 from skerry.errors import LimitError
 from skerry.model.arrays import Int64s
 from skerry.model.batch import join
-from skerry.operators.joins.arrivals import arriving, in_order
+from skerry.operators.joins.arrivals import Arrivals, make_arrivals, merge_by_time
 from skerry.operators.joins.combiner import Combiner
 from skerry.operators.joins.snjoin import SNJoin
-from skerry.operators.joins.spill_partition import sinces
-from skerry.operators.joins.technique import Arrivals
+from skerry.operators.joins.spill_partition import first_steps
 from skerry.plan.side import Side
 
-__all__ = ["Visited", "revisit"]
+__all__ = ["StreamTuples", "revisit"]
 
 
 @dataclass(frozen=True)
-class Visited:
+class StreamTuples:
     """A stream's tuples, in memory and on disk, and the last step at which each was in memory."""
 
     batch: pa.RecordBatch
-    untils: Int64s
+    last_steps: Int64s
 
 
 def revisit(
-    sides: Sequence[Side], visited: Sequence[Visited], settled: int, combiner: Combiner, limit: int
+    sides: Sequence[Side], all_tuples: Sequence[StreamTuples], settled: int, combiner: Combiner, limit: int
 ) -> pa.RecordBatch:
     """Every combination that has not been given, of all tuples of one partition.
 
@@ -41,31 +40,31 @@ def revisit(
     no more when it was joined first. Raises ``LimitError`` if there are more than ``limit`` others.
     """
     technique, count, answers = SNJoin(len(sides), 2 * limit), 0, []
-    settled_ones, steps = _steps(sides, visited, settled)
+    settled_ones, steps = _steps(sides, all_tuples, settled)
     technique.load(settled_ones)
     for step, arrivals in steps:
-        found = _found(technique, arrivals, limit)
-        last_together = np.minimum.reduce([tuples.untils[found[:, s]] for s, tuples in enumerate(visited)])
+        found = _find(technique, arrivals, limit)
+        last_together = np.minimum.reduce([tuples.last_steps[found[:, s]] for s, tuples in enumerate(all_tuples)])
         missed = found[last_together < step]
         count += len(missed)
         if count > limit:
             raise _too_many(limit)
         if missed.size:
-            taken = [tuples.batch.take(pa.array(missed[:, stream])) for stream, tuples in enumerate(visited)]
-            answers.append(combiner.combined(taken))
+            taken = [tuples.batch.take(pa.array(missed[:, stream])) for stream, tuples in enumerate(all_tuples)]
+            answers.append(combiner.combine(taken))
     return join(answers, combiner.schema)
 
 
 def _steps(
-    sides: Sequence[Side], visited: Sequence[Visited], settled: int
+    sides: Sequence[Side], all_tuples: Sequence[StreamTuples], settled: int
 ) -> tuple[Arrivals, Iterator[tuple[int, Arrivals]]]:
     """The tuples of ``settled`` and before, and those of each step after it."""
     parts = [
-        arriving(side, stream, tuples.batch, np.arange(tuples.batch.num_rows))[0]
-        for stream, (side, tuples) in enumerate(zip(sides, visited, strict=True))
+        make_arrivals(side, stream, tuples.batch, np.arange(tuples.batch.num_rows))[0]
+        for stream, (side, tuples) in enumerate(zip(sides, all_tuples, strict=True))
     ]
-    arrivals = in_order(parts)
-    since = _by_stream(arrivals, [sinces(tuples.batch) for tuples in visited])
+    arrivals = merge_by_time(parts)
+    since = _by_stream(arrivals, [first_steps(tuples.batch) for tuples in all_tuples])
     later = np.flatnonzero(since > settled)
     later = later[np.argsort(since[later], kind="stable")]
     steps, firsts = np.unique(since[later], return_index=True)
@@ -74,7 +73,7 @@ def _steps(
     return arrivals.at(np.flatnonzero(since <= settled)), each
 
 
-def _found(technique: SNJoin, arrivals: Arrivals, limit: int) -> Int64s:
+def _find(technique: SNJoin, arrivals: Arrivals, limit: int) -> Int64s:
     try:
         return technique.arrive(arrivals)
     except LimitError:
@@ -82,7 +81,7 @@ def _found(technique: SNJoin, arrivals: Arrivals, limit: int) -> Int64s:
 
 
 def _by_stream(arrivals: Arrivals, columns: Sequence[Int64s]) -> Int64s:
-    """A value for each arrival, from a column a stream."""
+    """One value per arrival, from one column per stream."""
     found = np.empty(arrivals.count, np.int64)
     for stream, column in enumerate(columns):
         mine = arrivals.streams == stream

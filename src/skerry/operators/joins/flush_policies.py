@@ -11,15 +11,15 @@ import numpy as np
 
 from skerry.model.arrays import Int64s
 
-__all__ = ["FlushPolicy", "LargestPartition", "LargestStream", "StreamAfterStream", "flush_policy"]
+__all__ = ["FlushPolicy", "LargestPartition", "LargestStream", "StreamAfterStream", "make_flush_policy"]
 
 
 class FlushPolicy(ABC):
     """A choice of partitions, and of streams in them."""
 
     @abstractmethod
-    def chosen(self, counts: Int64s) -> tuple[int, list[int]]:
-        """The partition to flush next, and its streams. ``counts`` has a row a partition, a column a stream."""
+    def choose(self, counts: Int64s) -> tuple[int, list[int]]:
+        """The partition to flush next, and its streams. ``counts`` has a row per partition, a column per stream."""
 
 
 class LargestPartition(FlushPolicy):
@@ -27,31 +27,31 @@ class LargestPartition(FlushPolicy):
 
     Ali, Aref, Kamel: Multi-way Joins for Sensor-Network Databases, 2005, section 2.3.
 
-    >>> LargestPartition().chosen(np.array([[5, 0], [3, 4]]))
+    >>> LargestPartition().choose(np.array([[5, 0], [3, 4]]))
     (1, [0, 1])
     """
 
-    def chosen(self, counts: Int64s) -> tuple[int, list[int]]:
+    def choose(self, counts: Int64s) -> tuple[int, list[int]]:
         """All streams of one partition."""
         partition = int(counts.sum(axis=1).argmax())
         return partition, np.flatnonzero(counts[partition]).tolist()
 
 
 class StreamAfterStream(FlushPolicy):
-    """The largest partition, a stream at a time, and no other before all its streams are flushed.
+    """The largest partition, one stream at a time, and no other before all its streams are flushed.
 
     Viglas, Naughton, Burger: Maximizing the Output Rate of Multi-Way Join Queries over Streaming
     Information Sources, 2003.
 
     >>> policy = StreamAfterStream()
-    >>> policy.chosen(np.array([[5, 0], [3, 4]])), policy.chosen(np.array([[5, 0], [3, 0]]))
+    >>> policy.choose(np.array([[5, 0], [3, 4]])), policy.choose(np.array([[5, 0], [3, 0]]))
     ((1, [1]), (1, [0]))
     """
 
     def __init__(self) -> None:
         self._partition: int | None = None
 
-    def chosen(self, counts: Int64s) -> tuple[int, list[int]]:
+    def choose(self, counts: Int64s) -> tuple[int, list[int]]:
         """The largest stream that is left of the partition at hand."""
         if self._partition is None or not counts[self._partition].any():
             self._partition = int(counts.sum(axis=1).argmax())
@@ -63,17 +63,17 @@ class LargestStream(FlushPolicy):
 
     Urhan, Franklin: XJoin: A Reactively-Scheduled Pipelined Join Operator, 2000.
 
-    >>> LargestStream().chosen(np.array([[5, 0], [3, 4]]))
+    >>> LargestStream().choose(np.array([[5, 0], [3, 4]]))
     (0, [0])
     """
 
-    def chosen(self, counts: Int64s) -> tuple[int, list[int]]:
+    def choose(self, counts: Int64s) -> tuple[int, list[int]]:
         """One stream of one partition."""
         partition, stream = np.unravel_index(int(counts.argmax()), counts.shape)
         return int(partition), [int(stream)]
 
 
-def flush_policy(technique: str) -> FlushPolicy:
+def make_flush_policy(technique: str) -> FlushPolicy:
     """The policy that belongs to a technique."""
     if technique in ("shj", "xjoin"):
         return LargestStream()

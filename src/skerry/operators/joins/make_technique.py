@@ -1,4 +1,4 @@
-"""The join techniques there are, by name."""
+"""The join techniques by name, and how one is made."""
 
 from collections.abc import Mapping, Sequence
 

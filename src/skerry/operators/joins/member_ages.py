@@ -10,18 +10,18 @@ from skerry.operators.operator import Operator
 from skerry.plan.ages import with_ages
 from skerry.plan.side import Side
 
-__all__ = ["Ages"]
+__all__ = ["MemberAges"]
 
 
-class Ages(Operator):
+class MemberAges(Operator):
     """Combinations with the age of each member.
 
-    A member is in a window of its stream if it is no older than that is wide. So a join over wide windows
+    A member is in a window of its stream if its age is at most the width of the window. So a join over wide windows
     answers for narrow ones too. Stateless.
 
     >>> sides = [Side(name, pa.schema({"t": pa.timestamp("us")}), (), "t", 9) for name in "ab"]
     >>> both = pa.record_batch({"a.t": pa.array([3], pa.timestamp("us")), "b.t": pa.array([8], pa.timestamp("us"))})
-    >>> [column.to_pylist() for column in Ages(both.schema, sides).transition(both).columns[2:]]
+    >>> [column.to_pylist() for column in MemberAges(both.schema, sides).transition(both).columns[2:]]
     [[5], [0]]
     """
 
@@ -30,7 +30,7 @@ class Ages(Operator):
         self._times = [f"{side.name}.{side.time}" for side in sides]
 
     def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
-        """Put the ages behind the columns there are."""
+        """Append the ages as columns."""
         moments = [batch.column(time).view(pa.int64()).to_numpy() for time in self._times]
         starts = np.clip(np.stack(moments), START_OF_TIME, LAST_MOMENT)
         ages = starts.max(axis=0) - starts

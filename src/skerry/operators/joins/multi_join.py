@@ -11,11 +11,11 @@ from skerry.model.arrays import Bools, Int64s
 from skerry.model.arrival import ARRIVAL, LANE
 from skerry.model.batch import join, pack, unpack
 from skerry.model.time import END_OF_TIME, LAST_MOMENT, START_OF_TIME, Micros
+from skerry.operators.joins.arrivals import Arrivals
 from skerry.operators.joins.combiner import Combiner
 from skerry.operators.joins.keys import key_codes
 from skerry.operators.joins.make_technique import make_technique
 from skerry.operators.joins.row_store import RowStore, changes_of, restore_all, snapshot_of
-from skerry.operators.joins.technique import Arrivals
 from skerry.operators.operator import Operator, PageChanges, StatePages
 from skerry.plan.side import Side
 
@@ -30,7 +30,7 @@ _PIECE = 2**20
 
 
 class MultiJoin(Operator):
-    """Give every combination of tuples, one a side, that share a key and a moment at which all are live.
+    """Give every combination of tuples, one per side, that share a key and a moment at which all are live.
 
     Rows of a step wait for its end and are joined in order of event time, so that lists stay in order
     by appending. If a side counts rows, they are joined in the order of their arrival stamps, or without
@@ -38,7 +38,7 @@ class MultiJoin(Operator):
     counted. A tuple is forgotten when the watermark has passed its end. Keys that are found by hash are
     compared again, in full, before an answer is given.
 
-    State is the live rows, a log of chunks a side (``RowStore``), and the batches that wait; the
+    State is the live rows, a log of chunks per side (``RowStore``), and the batches that wait; the
     technique is built anew from the rows.
     """
 
@@ -49,7 +49,7 @@ class MultiJoin(Operator):
         self._counts = np.array([side.count for side in self._sides], np.int64)
         spans = np.array([min(side.span_us or 0, END_OF_TIME) for side in self._sides], np.int64)
         self._windows = WindowSizes(spans, self._counts, START_OF_TIME, LAST_MOMENT)
-        self._stamped = all(ARRIVAL in side.schema.names for side in self._sides)
+        self._has_stamps = all(ARRIVAL in side.schema.names for side in self._sides)
         self._technique = make_technique(technique, [side.count for side in self._sides], limit)
         self._stores = [RowStore(side.schema) for side in self._sides]
         self._waiting: list[_Part] = []
@@ -70,9 +70,9 @@ class MultiJoin(Operator):
         """Join what has come, and forget; the columns of all combinations at once may be more than memory holds."""
         if self._waiting:
             parts, self._waiting = self._parts(), []
-            found = self._technique.arrive(self._stored(parts))
+            found = self._technique.arrive(self._store_rows(parts))
             for first in range(0, len(found), _PIECE):
-                yield self._gathered(found[first : first + _PIECE])
+                yield self._combine(found[first : first + _PIECE])
         self._watermark = max(self._watermark, watermark)
         self._forget()
 
@@ -94,25 +94,25 @@ class MultiJoin(Operator):
         if watermark is None:
             return
         self._watermark = watermark
-        held = [store.held() for store in self._stores]
-        parts = [(stream, batch) for stream, (_, batch) in enumerate(held)]
-        arrivals, kept = self._arrivals(parts, [rows for rows, _ in held])
+        live = [store.live_rows() for store in self._stores]
+        parts = [(stream, batch) for stream, (_, batch) in enumerate(live)]
+        arrivals, kept = self._arrivals(parts, [rows for rows, _ in live])
         self._technique.load(arrivals.at(self._order(arrivals, kept, parts)))
         self._forget()
         self._saved_waiting = sorted(name for name in pages if name.startswith(_WAITING))
         self._waiting = [(int(name.split("/")[2]), unpack(pages[name])) for name in self._saved_waiting]
 
     def _parts(self) -> Sequence[_Part]:
-        """What waits: a batch a side, or if rows are counted and not stamped, batch by batch as they came."""
-        if self._counts.any() and not self._stamped:
+        """What waits: one batch per side, or if rows are counted and not stamped, batch by batch as they came."""
+        if self._counts.any() and not self._has_stamps:
             return self._waiting
         sides = [[batch for of, batch in self._waiting if of == stream] for stream in range(len(self._sides))]
         parts = [(stream, join(batches, batches[0].schema)) for stream, batches in enumerate(sides) if batches]
         return [(stream, _by_arrival(batch)) for stream, batch in parts] if self._counts.any() else parts
 
-    def _stored(self, parts: Sequence[_Part]) -> Arrivals:
+    def _store_rows(self, parts: Sequence[_Part]) -> Arrivals:
         """Store rows. Give those that may join in the order in which they are to be joined."""
-        rows = self._numbered(parts)
+        rows = self._number_rows(parts)
         arrivals, kept = self._arrivals(parts, rows)
         behind = 0
         for (stream, batch), numbers in zip(parts, rows, strict=True):
@@ -121,7 +121,7 @@ class MultiJoin(Operator):
             self._stores[stream].add(batch, numbers + count - 1 if count else arrivals.ends[here], kept[here])
         return arrivals.at(self._order(arrivals, kept, parts))
 
-    def _numbered(self, parts: Sequence[_Part]) -> list[Int64s]:
+    def _number_rows(self, parts: Sequence[_Part]) -> list[Int64s]:
         """The numbers that the rows of each part get."""
         next_rows, rows = [store.next_row for store in self._stores], []
         for stream, batch in parts:
@@ -139,7 +139,7 @@ class MultiJoin(Operator):
         return Arrivals(streams, keys, starts, ends, np.concatenate(rows)), kept
 
     def _order(self, arrivals: Arrivals, kept: Bools, parts: Sequence[_Part]) -> Int64s:
-        """The places of what is kept, in the order in which it is to be joined."""
+        """The indices of what is kept, in the order in which it is to be joined."""
         order = order_by_time(self._stamps(arrivals, parts), np.array([batch.num_rows for _, batch in parts]))
         return order if kept.all() else order[kept[order]]
 
@@ -147,13 +147,13 @@ class MultiJoin(Operator):
         """What puts rows into order: their times, or where rows are counted, when they arrived, if that is known."""
         if not self._counts.any():
             return arrivals.starts
-        if not self._stamped:
+        if not self._has_stamps:
             return np.zeros(arrivals.count, np.int64)
         return np.concatenate([batch.column(ARRIVAL).to_numpy() for _, batch in parts])
 
-    def _gathered(self, found: Int64s) -> pa.RecordBatch:
+    def _combine(self, found: Int64s) -> pa.RecordBatch:
         """The answers that rows of all sides make."""
-        return self._combiner.combined([store.take(found[:, stream]) for stream, store in enumerate(self._stores)])
+        return self._combiner.combine([store.take(found[:, stream]) for stream, store in enumerate(self._stores)])
 
     def _forget(self) -> None:
         self._technique.sweep(self._watermark)

@@ -56,9 +56,9 @@ class RecentRows:
         """The rows of these numbers, in any order and as often as asked, or None if it has not all of them."""
         if not self._fits or rows.min() < max(self._first, self._next - self._size):
             return None
-        places = rows & (self._size - 1)  # in range: clipping is the fastest way to say so
-        columns = [words.take(places, mode="clip") for words in self._words]
-        return pa.RecordBatch.from_arrays(list(map(_viewed, columns, self._types)), schema=self._schema)
+        slots = rows & (self._size - 1)  # in range: to clip is faster than to check
+        columns = [words.take(slots, mode="clip") for words in self._words]
+        return pa.RecordBatch.from_arrays(list(map(_view, columns, self._types)), schema=self._schema)
 
     def start_over(self, oldest: int, held: Iterable[tuple[Int64s, pa.RecordBatch]]) -> bool:
         """Make room from the row ``oldest`` on, and write what is held of it: numbers that rise, and rows.
@@ -77,9 +77,9 @@ class RecentRows:
         return True
 
     def _scatter(self, batch: pa.RecordBatch, numbers: Int64s) -> None:
-        places = numbers & (self._size - 1)
+        slots = numbers & (self._size - 1)
         for words, column in zip(self._words, batch.columns, strict=True):
-            words[places] = _as_words(column, words)
+            words[slots] = _as_words(column, words)
 
     def _make_room(self, size: int) -> None:
         self._size, self._first = size, self._next
@@ -99,14 +99,14 @@ def _as_words(column: pa.Array, words: _Words) -> _Words:
     return column.to_numpy().view(words.dtype)
 
 
-def _viewed(words: _Words, type_: pa.DataType) -> pa.Array:
+def _view(words: _Words, type_: pa.DataType) -> pa.Array:
     """Words as values of a type, without a copy."""
     return pa.Array.from_buffers(type_, words.size, [None, pa.py_buffer(words)])
 
 
-def _write(ring: _Words, place: int, words: _Words) -> None:
-    """Write words from a place on, and what does not fit there at the start."""
-    before = min(ring.size - place, words.size)
-    ring[place : place + before] = words[:before]
+def _write(ring: _Words, slot: int, words: _Words) -> None:
+    """Write words from a slot on; what does not fit before the end of the ring goes to its start."""
+    before = min(ring.size - slot, words.size)
+    ring[slot : slot + before] = words[:before]
     if before < words.size:
         ring[: words.size - before] = words[before:]

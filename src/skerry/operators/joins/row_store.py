@@ -19,7 +19,7 @@ __all__ = ["RowStore", "changes_of", "restore_all", "snapshot_of"]
 
 _CLOCK = "clock"
 _FAN = 8
-"""How many chunks of about one size there may be, less one; and by what factor sizes differ."""
+"""So many chunks of about one size are merged; and the factor between two sizes."""
 _SMALL = 32_768
 """How many rows Arrow may copy to take a few of them: it joins chunks before it takes from them."""
 _SPARSE = 16
@@ -36,7 +36,7 @@ class _Chunk:
     batch: pa.RecordBatch
 
     @staticmethod
-    def joined(chunks: Sequence["_Chunk"]) -> "_Chunk":
+    def concatenate(chunks: Sequence["_Chunk"]) -> "_Chunk":
         """Chunks that follow on each other, as one."""
         numbers, ends = [chunk.numbers for chunk in chunks], [chunk.ends for chunk in chunks]
         return _Chunk(np.concatenate(numbers), np.concatenate(ends), pa.concat_batches([c.batch for c in chunks]))
@@ -55,7 +55,7 @@ class _Chunk:
         """Its size, by orders of magnitude."""
         return self.size.bit_length() // (_FAN.bit_length() - 1)
 
-    def live(self, moment: int) -> "_Chunk":
+    def drop_ended(self, moment: int) -> "_Chunk":
         """Only the rows that end at ``moment`` or later."""
         alive = self.ends >= moment
         if alive.all():
@@ -76,13 +76,13 @@ class _Piece:
 
     @cached_property
     def _whole(self) -> _Chunk:
-        return self.chunks[0] if len(self.chunks) == 1 else _Chunk.joined(self.chunks)
+        return self.chunks[0] if len(self.chunks) == 1 else _Chunk.concatenate(self.chunks)
 
     def take(self, numbers: Int64s) -> pa.RecordBatch:
         """The rows of these numbers, all of which it holds."""
-        return self._whole.batch.take(pa.array(self._places(numbers)))
+        return self._whole.batch.take(pa.array(self._positions(numbers)))
 
-    def _places(self, numbers: Int64s) -> Int64s:
+    def _positions(self, numbers: Int64s) -> Int64s:
         behind, held = numbers - self.first, self._whole.numbers
         if self._span == held.size:
             return behind
@@ -94,7 +94,7 @@ class _Piece:
 
     @cached_property
     def _table(self) -> Int64s:
-        """By number, less the first: the place of the row."""
+        """By number, less the first: the position of the row."""
         table = np.zeros(self._span, np.int64)
         table[self._whole.numbers - self.first] = np.arange(self._whole.size)
         return table
@@ -121,7 +121,7 @@ class RowStore:
         self._page_schema = pa.schema([pa.field("row", pa.int64()), pa.field("end", pa.int64()), *schema])
         self._chunks: dict[int, _Chunk] = {}
         self._pieces: list[_Piece] = []
-        self._taken = 0  # how many rows since chunks have changed
+        self._taken_count = 0  # how many rows since chunks have changed
         self._recent: RecentRows | None = None
         self._saved: set[str] = set()
         self._next_chunk = 0
@@ -158,20 +158,20 @@ class RowStore:
             return empty(self._schema)
         if (recent := self._from_ring(rows)) is not None:
             return recent
-        self._taken += rows.size
-        pieces = self._gathered()
+        self._taken_count += rows.size
+        pieces = self._gather_pieces()
         if len(pieces) == 1:
             return pieces[0].take(rows)
         where = np.searchsorted([piece.first for piece in pieces], rows, side="right") - 1
         order = np.argsort(where, kind="stable")
-        taken = [pieces[place].take(rows[where == place]) for place in np.unique(where).tolist()]
+        taken = [pieces[index].take(rows[where == index]) for index in np.unique(where).tolist()]
         back = np.empty_like(order)
         back[order] = np.arange(order.size)
         return join(taken, self._schema).take(pa.array(back))
 
-    def held(self) -> tuple[Int64s, pa.RecordBatch]:
+    def live_rows(self) -> tuple[Int64s, pa.RecordBatch]:
         """All rows that are live, in order of their numbers: the numbers, and the columns."""
-        chunks = [chunk.live(self._moment) for chunk in self._chunks.values()]
+        chunks = [chunk.drop_ended(self._moment) for chunk in self._chunks.values()]
         numbers = [np.empty(0, np.int64), *(chunk.numbers for chunk in chunks)]
         return np.concatenate(numbers), join([chunk.batch for chunk in chunks], self._schema)
 
@@ -191,14 +191,14 @@ class RowStore:
         """Let go of all rows but these, of which some may have ended. What is held then is one chunk."""
         if not self._chunks:
             return
-        whole = _Chunk.joined(list(self._chunks.values()))
-        places = np.flatnonzero(np.isin(whole.numbers, rows, assume_unique=True))
-        if places.size == whole.size:
+        whole = _Chunk.concatenate(list(self._chunks.values()))
+        positions = np.flatnonzero(np.isin(whole.numbers, rows, assume_unique=True))
+        if positions.size == whole.size:
             return
         self._chunks = {}
         self._start_over()
-        if places.size:
-            self._append(_Chunk(whole.numbers[places], whole.ends[places], whole.batch.take(pa.array(places))))
+        if positions.size:
+            self._append(_Chunk(whole.numbers[positions], whole.ends[positions], whole.batch.take(pa.array(positions))))
 
     def changes(self) -> PageChanges:
         """The chunks that are new since the last call, and those that are merged or have ended."""
@@ -206,16 +206,16 @@ class RowStore:
         fresh = [number for number in self._chunks if str(number) not in self._saved]
         gone = self._saved - {str(number) for number in self._chunks}
         self._saved = {str(number) for number in self._chunks}
-        return PageChanges({str(number): self._packed(number) for number in fresh}, sorted(gone))
+        return PageChanges({str(number): self._pack(number) for number in fresh}, sorted(gone))
 
     def snapshot(self) -> StatePages:
         """All chunks."""
         self.forget(self._moment)
-        return {str(number): self._packed(number) for number in self._chunks}
+        return {str(number): self._pack(number) for number in self._chunks}
 
     def restore(self, pages: StatePages, next_row: int = 0) -> None:
         """Take chunks over. The next row has the number ``next_row``, or follows on the last."""
-        self._chunks = {int(name): self._unpacked(pages[name]) for name in sorted(pages, key=int)}
+        self._chunks = {int(name): self._unpack(pages[name]) for name in sorted(pages, key=int)}
         self._start_over()
         self._first_end = min((chunk.last_end for chunk in self._chunks.values()), default=_NEVER)
         self._saved = set(pages)
@@ -230,8 +230,8 @@ class RowStore:
             self._recent = RecentRows(self._schema, self.next_row)
         elif (recent := self._recent.take(rows)) is not None:
             return recent
-        held = [(chunk.numbers, chunk.batch) for chunk in self._chunks.values()]
-        return self._recent.take(rows) if self._recent.start_over(int(rows.min()), held) else None
+        chunks = [(chunk.numbers, chunk.batch) for chunk in self._chunks.values()]
+        return self._recent.take(rows) if self._recent.start_over(int(rows.min()), chunks) else None
 
     def _append(self, chunk: _Chunk) -> None:
         self._chunks[self._next_chunk] = chunk
@@ -242,8 +242,8 @@ class RowStore:
     def _merge(self) -> None:
         """Make one chunk of the newest ones, as long as there are several that are not larger than the very last."""
         while len(names := self._mergeable()) >= _FAN:
-            chunks = [self._chunks.pop(name).live(self._moment) for name in names]
-            self._append(_Chunk.joined(chunks))
+            chunks = [self._chunks.pop(name).drop_ended(self._moment) for name in names]
+            self._append(_Chunk.concatenate(chunks))
 
     def _mergeable(self) -> list[int]:
         names: list[int] = []
@@ -253,12 +253,12 @@ class RowStore:
             names.append(name)
         return names[::-1]
 
-    def _gathered(self) -> list[_Piece]:
+    def _gather_pieces(self) -> list[_Piece]:
         """The chunks, neighbours as one that are small together; all as one, once more was taken than they hold."""
-        if not self._pieces or (len(self._pieces) > 1 and self._taken > self.count):
+        if not self._pieces or (len(self._pieces) > 1 and self._taken_count > self.count):
             groups: list[list[_Chunk]] = []
             for chunk in self._chunks.values():
-                if groups and sum(each.size for each in groups[-1]) + chunk.size <= max(_SMALL, self._taken):
+                if groups and sum(each.size for each in groups[-1]) + chunk.size <= max(_SMALL, self._taken_count):
                     groups[-1].append(chunk)
                 else:
                     groups.append([chunk])
@@ -267,14 +267,14 @@ class RowStore:
 
     def _start_over(self) -> None:
         """Chunks have changed."""
-        self._pieces, self._taken = [], 0
+        self._pieces, self._taken_count = [], 0
 
-    def _packed(self, number: int) -> bytes:
-        chunk = self._chunks[number].live(self._moment)
+    def _pack(self, number: int) -> bytes:
+        chunk = self._chunks[number].drop_ended(self._moment)
         columns = [pa.array(chunk.numbers), pa.array(chunk.ends), *chunk.batch.columns]
         return pack(pa.RecordBatch.from_arrays(columns, schema=self._page_schema))
 
-    def _unpacked(self, blob: bytes) -> _Chunk:
+    def _unpack(self, blob: bytes) -> _Chunk:
         page = unpack(blob)
         batch = pa.RecordBatch.from_arrays(page.columns[2:], schema=self._schema)
         return _Chunk(page.column(0).to_numpy(), page.column(1).to_numpy(), batch)

@@ -8,12 +8,13 @@ import pyarrow as pa
 from skerry.kernels.joins.snjoin import Tuples
 from skerry.model.arrays import Int64s
 from skerry.model.time import Micros
+from skerry.operators.joins.arrivals import Arrivals
 from skerry.operators.joins.multi_join import MultiJoin
-from skerry.operators.joins.technique import Arrivals, Technique
+from skerry.operators.joins.technique import Technique
 from skerry.operators.operator import PageChanges, StatePages
 from skerry.plan.side import Side
 from skerry.shedding.bounded_join import BoundedJoin
-from skerry.shedding.report import told
+from skerry.shedding.report import report_losses
 
 __all__ = ["SheddingJoin"]
 
@@ -27,7 +28,7 @@ _SLACK = 3
 class SheddingJoin(MultiJoin):
     """Hold at most ``memory_rows`` tuples of each side; a policy says which must go.
 
-    What is given up is counted by spans of event time, as long as the longest window. A share of the keys
+    What is given up is counted by spans of event time, as long as the longest window. A sample of the keys
     is never shed, as a measure of what the others lose (``shedding.bounded_join``).
     """
 
@@ -54,10 +55,10 @@ class SheddingJoin(MultiJoin):
     def losses(self) -> pa.RecordBatch:
         """What was given up in spans that are over."""
         names = [side.name for side in self._sides]
-        return told(self._table.losses(self._watermark), names, self._policy)
+        return report_losses(self._table.losses(self._watermark), names, self._policy)
 
     def take_in(self, share: float) -> None:
-        """Refuse what promises least, so that about a share of what comes is taken in."""
+        """Refuse the tuples that promise least, so that about this share of those that come is taken in."""
         self._table.keep = share
 
     def figures(self) -> Mapping[str, int]:
@@ -65,7 +66,7 @@ class SheddingJoin(MultiJoin):
         return {name: int(count.sum()) for name, count in self._table.balance()._asdict().items()}
 
     def changes(self) -> PageChanges:
-        """Those of the rows, and what is known of them."""
+        """The changes of the rows, and what is known of the rows."""
         self._let_go()
         changes = super().changes()
         return PageChanges({**changes.put, _SHEDDING: self._table.saved()}, changes.drop)

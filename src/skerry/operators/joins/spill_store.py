@@ -56,48 +56,48 @@ class MemorySpill(SpillStore):
 
 
 class FolderSpill(SpillStore):
-    """A file a blob, in a folder that is this store's alone: no other may be made with the same ``place``.
+    """One file per blob, in a folder that is this store's alone: no other may be made with the same ``folder``.
 
     The folder is made when the first blob comes, and is gone when the last is dropped, when the store
     is no longer used, or when the process ends in an orderly way.
 
     >>> import tempfile
-    >>> place = Path(tempfile.mkdtemp()) / "join"
-    >>> spill = FolderSpill(place)
+    >>> folder = Path(tempfile.mkdtemp()) / "join"
+    >>> spill = FolderSpill(folder)
     >>> spill.put("a", b"123")
-    >>> spill.get("a"), place.exists()
+    >>> spill.get("a"), folder.exists()
     (b'123', True)
     >>> spill.drop("a")
-    >>> place.exists()
+    >>> folder.exists()
     False
     """
 
-    def __init__(self, place: Path) -> None:
-        self._place = place
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._names: set[str] = set()
-        weakref.finalize(self, shutil.rmtree, place, ignore_errors=True)
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
 
     def put(self, name: str, blob: bytes) -> None:
         """Write a file."""
         try:
-            self._place.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(parents=True, exist_ok=True)
             self._names.add(name)
-            (self._place / name).write_bytes(blob)
+            (self._folder / name).write_bytes(blob)
         except OSError as error:
-            raise LimitError(f"cannot spill to {self._place}:", error.strerror or error) from error
+            raise LimitError(f"cannot spill to {self._folder}:", error.strerror or error) from error
         self.bytes_written += len(blob)
 
     def get(self, name: str) -> bytes:
         """Read a file."""
         try:
-            return (self._place / name).read_bytes()
+            return (self._folder / name).read_bytes()
         except OSError as error:
-            told = f"what was spilled to {self._place / name} cannot be read again:"
-            raise RunError(told, error.strerror or error) from error
+            message = f"what was spilled to {self._folder / name} cannot be read again:"
+            raise RunError(message, error.strerror or error) from error
 
     def drop(self, name: str) -> None:
         """Delete a file, and with the last the folder. What somebody else has deleted is gone all the same."""
-        (self._place / name).unlink(missing_ok=True)
+        (self._folder / name).unlink(missing_ok=True)
         self._names.discard(name)
         if not self._names:
-            shutil.rmtree(self._place, ignore_errors=True)
+            shutil.rmtree(self._folder, ignore_errors=True)

@@ -13,10 +13,10 @@ from skerry.kernels.hash import hash_integers
 from skerry.model.arrays import Int64s
 from skerry.model.batch import join, pack, unpack
 from skerry.model.time import START_OF_TIME, Micros
-from skerry.operators.joins.arrivals import arriving
+from skerry.operators.joins.arrivals import make_arrivals
 from skerry.operators.joins.combiner import Combiner
-from skerry.operators.joins.disk_phase import Visited, revisit
-from skerry.operators.joins.flush_policies import flush_policy
+from skerry.operators.joins.disk_phase import StreamTuples, revisit
+from skerry.operators.joins.flush_policies import make_flush_policy
 from skerry.operators.joins.make_technique import make_technique
 from skerry.operators.joins.spill_partition import Partition, SpillFile
 from skerry.operators.joins.spill_store import SpillStore
@@ -58,7 +58,7 @@ class SpillingJoin(Operator):
         self._sides, self._spill, self._memory_rows, self._limit = tuple(sides), spill, memory_rows, limit
         self._combiner = Combiner(sides)
         self.schema = self._combiner.schema
-        self._policy = flush_policy(technique)
+        self._policy = make_flush_policy(technique)
         make = partial(make_technique, technique, [0] * len(sides), limit)
         self._partitions = [Partition(self._combiner, self._sides, make) for _ in range(1 << _PARTITION_BITS)]
         self._saved: set[int] = set()
@@ -84,15 +84,15 @@ class SpillingJoin(Operator):
     def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
         """Take rows of one side in; what does not fit is joined at once, and what was there makes room."""
         piece = max(self._memory_rows // 4, 1)
-        answers = [self._taken(batch.slice(first, piece), stream) for first in range(0, batch.num_rows, piece)]
-        return self._counted(answers)
+        answers = [self._take(batch.slice(first, piece), stream) for first in range(0, batch.num_rows, piece)]
+        return self._check_limit(answers)
 
     def advance(self, watermark: Micros) -> pa.RecordBatch:
         """Join what has come, revisit what must not wait longer, and forget what ends before ``watermark``."""
-        answers = [self._joined()]
+        answers = [self._join()]
         self._watermark = max(self._watermark, watermark)
-        answers += [self._revisited(partition) for partition in self._due()]
-        given = self._counted(answers)
+        answers += [self._revisit(partition) for partition in self._due_partitions()]
+        given = self._check_limit(answers)
         for partition in self._partitions:
             self._drop(partition.sweep(self._watermark))
         self._idle, self._given = True, 0
@@ -123,33 +123,33 @@ class SpillingJoin(Operator):
             return
         clock = json.loads(pages[_CLOCK])
         self._step, self._watermark, self._idle = clock["step"], Micros(clock["watermark"]), clock["idle"]
-        for number, (place, *file) in clock["files"].items():
-            self._partitions[place].files[int(number)] = SpillFile(*file)
+        for number, (index, *file) in clock["files"].items():
+            self._partitions[index].files[int(number)] = SpillFile(*file)
             self._spill.put(number, pages[_page(number)])
             self._saved.add(int(number))
         self._next_file = max(self._saved, default=-1) + 1
-        for place, partition in enumerate(self._partitions):
-            partition.settled, partition.newest = clock["settled"].get(str(place), (0, 0))
-            mine = {name.partition("/")[2]: blob for name, blob in pages.items() if name.startswith(f"{place}/")}
+        for index, partition in enumerate(self._partitions):
+            partition.settled, partition.newest = clock["settled"].get(str(index), (0, 0))
+            mine = {name.partition("/")[2]: blob for name, blob in pages.items() if name.startswith(f"{index}/")}
             partition.restore(mine, self._step)
-        if not any(partition.fresh for partition in self._partitions):
+        if not any(partition.has_fresh for partition in self._partitions):
             self._make_room(0)
 
-    def _taken(self, batch: pa.RecordBatch, stream: int) -> pa.RecordBatch:
+    def _take(self, batch: pa.RecordBatch, stream: int) -> pa.RecordBatch:
         """Take a part of a batch in, after what was there has made room for it."""
         self._idle = False
-        arrivals, kept = arriving(self._sides[stream], stream, batch, np.arange(batch.num_rows))
+        arrivals, kept = make_arrivals(self._sides[stream], stream, batch, np.arange(batch.num_rows))
         kept &= arrivals.ends >= self._watermark
         answers = self._make_room(int(kept.sum()))
-        places = hash_integers(arrivals.keys) >> np.uint64(64 - _PARTITION_BITS)
-        for place in np.unique(places[kept]).tolist():
-            mine = np.flatnonzero(kept & (places == place))
-            self._partitions[place].add(arrivals.at(mine), batch.take(pa.array(mine)), self._step + 1)
+        partitions = hash_integers(arrivals.keys) >> np.uint64(64 - _PARTITION_BITS)
+        for index in np.unique(partitions[kept]).tolist():
+            mine = np.flatnonzero(kept & (partitions == index))
+            self._partitions[index].add(arrivals.at(mine), batch.take(pa.array(mine)), self._step + 1)
         return answers
 
-    def _joined(self) -> pa.RecordBatch:
+    def _join(self) -> pa.RecordBatch:
         """Join what has come, partition by partition: a step."""
-        fresh = [partition for partition in self._partitions if partition.fresh]
+        fresh = [partition for partition in self._partitions if partition.has_fresh]
         self._step += bool(fresh)
         return join([partition.join(self._step) for partition in fresh], self.schema)
 
@@ -157,17 +157,17 @@ class SpillingJoin(Operator):
         """Flush until so many tuples fit in. None leaves memory before it has met those that are there."""
         if self.memory_count + needed <= self._memory_rows:
             return self._combiner.nothing
-        answers = self._joined()
+        answers = self._join()
         while (counts := self._counts()).any() and counts.sum() + needed > self._memory_rows:
-            place, streams = self._policy.chosen(counts)
-            self._flush(self._partitions[place], streams)
+            index, streams = self._policy.choose(counts)
+            self._flush(self._partitions[index], streams)
         return answers
 
     def _flush(self, partition: Partition, streams: Sequence[int]) -> None:
         if not partition.files:
             partition.settled = self._step
         for stream in streams:
-            tuples = partition.held(stream)
+            tuples = partition.tuples_in_memory(stream)
             if tuples.num_rows:
                 last_end = int(self._sides[stream].moments(tuples)[1].max())
                 partition.files[self._next_file] = SpillFile(stream, tuples.num_rows, self._step, last_end)
@@ -176,39 +176,41 @@ class SpillingJoin(Operator):
                 self.spilled_rows += tuples.num_rows
         partition.vacate(streams)
 
-    def _due(self) -> list[Partition]:
+    def _due_partitions(self) -> list[Partition]:
         """The partitions to revisit."""
         due = [partition for partition in self._partitions if partition.is_due(self._watermark)]
-        waiting = [partition for partition in self._partitions if partition.waits]
+        waiting = [partition for partition in self._partitions if partition.is_waiting]
         if self._idle and waiting and not due:
             due = [min(waiting, key=lambda partition: partition.settled)]
         return due
 
-    def _revisited(self, partition: Partition) -> pa.RecordBatch:
+    def _revisit(self, partition: Partition) -> pa.RecordBatch:
         """The answers that have waited. If there are too many tuples, some of the keys are visited at a time."""
-        turns = -(-(partition.spilled + sum(partition.counts)) // self._memory_rows)
+        turns = -(-(partition.spilled_count + sum(partition.counts)) // self._memory_rows)
         answers = []
         for turn in range(turns):
-            visited = [self._visited(partition, stream, turn, turns) for stream in range(len(self._sides))]
-            answers.append(revisit(self._sides, visited, partition.settled, self._combiner, self._limit))
+            all_tuples = [self._read_stream(partition, stream, turn, turns) for stream in range(len(self._sides))]
+            answers.append(revisit(self._sides, all_tuples, partition.settled, self._combiner, self._limit))
         partition.settled = self._step
         return join(answers, self.schema)
 
-    def _visited(self, partition: Partition, stream: int, turn: int, turns: int) -> Visited:
+    def _read_stream(self, partition: Partition, stream: int, turn: int, turns: int) -> StreamTuples:
         files = [(number, file.until) for number, file in partition.files.items() if file.stream == stream]
-        batches = [self._in_turn(partition.held(stream), stream, turn, turns)]
+        batches = [self._in_turn(partition.tuples_in_memory(stream), stream, turn, turns)]
         batches += [self._in_turn(unpack(self._spill.get(str(file))), stream, turn, turns) for file, _ in files]
-        untils = [_FOREVER, *(until for _, until in files)]
-        return Visited(join(batches, batches[0].schema), np.repeat(untils, [batch.num_rows for batch in batches]))
+        last_steps = [_FOREVER, *(until for _, until in files)]
+        return StreamTuples(
+            join(batches, batches[0].schema), np.repeat(last_steps, [batch.num_rows for batch in batches])
+        )
 
     def _in_turn(self, tuples: pa.RecordBatch, stream: int, turn: int, turns: int) -> pa.RecordBatch:
         """The tuples whose keys are visited in a turn."""
         if turns == 1:
             return tuples
-        keys = arriving(self._sides[stream], stream, tuples, np.arange(tuples.num_rows))[0].keys
+        keys = make_arrivals(self._sides[stream], stream, tuples, np.arange(tuples.num_rows))[0].keys
         return tuples.filter(pa.array(hash_integers(keys) % np.uint64(turns) == turn))
 
-    def _counted(self, answers: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    def _check_limit(self, answers: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
         """All answers, if a step may give so many."""
         self._given += sum(batch.num_rows for batch in answers)
         if self._given > self._limit:
@@ -227,11 +229,11 @@ class SpillingJoin(Operator):
 
     def _clock(self) -> bytes:
         """The step, the watermark, and what must be known of the files and of the partitions that have some."""
-        places = {place: partition for place, partition in enumerate(self._partitions) if partition.files}
+        spilled = {index: partition for index, partition in enumerate(self._partitions) if partition.files}
         files = {
-            number: (place, *astuple(file)) for place, each in places.items() for number, file in each.files.items()
+            number: (index, *astuple(file)) for index, each in spilled.items() for number, file in each.files.items()
         }
-        settled = {place: (partition.settled, partition.newest) for place, partition in places.items()}
+        settled = {index: (partition.settled, partition.newest) for index, partition in spilled.items()}
         clock = {"step": self._step, "watermark": self._watermark, "idle": self._idle}
         return json.dumps({**clock, "files": files, "settled": settled}).encode()
 
