@@ -43,4 +43,4 @@ def answers(join: BoundedJoin, tuples: Sequence[Tuple]) -> list[tuple[int, ...]]
 
 def live(join: BoundedJoin) -> list[list[int]]:
     """The rows of each window."""
-    return [join.live(stream).tolist() for stream in range(len(join.balance().kept))]
+    return [join.live_rows(stream).tolist() for stream in range(len(join.balance().kept))]

@@ -43,7 +43,7 @@ def test_whoever_goes_the_rest_follows_from_the_rules(drawn, policy):
     join = bounded(budgets, policy)
 
     def gone(candidates):
-        return next(each for each in candidates if each.row not in join.live(each.stream))
+        return next(each for each in candidates if each.row not in join.live_rows(each.stream))
 
     twin = reference.BoundedJoin(budgets, reference.Random(gone))
     for each in tuples:
@@ -93,9 +93,9 @@ def test_budgets_hold_and_every_tuple_is_accounted_for(drawn, policy):
 def test_run_that_goes_on_elsewhere_is_the_same_run(drawn, policy, cut, writing):
     budgets, tuples = drawn
     join, there = (bounded(budgets, policy, sample=0.3, seed=3) for _ in range(2))
-    join.keep = 0.8
+    join.share = 0.8
     answers(join, tuples[:cut])
-    there.restored(join.saved())
+    there.restore(join.save())
     rest = columns(tuples[cut:])
     if writing:
         assert there.join(rest, 10**6).tolist() == join.join(rest, 10**6).tolist()
@@ -103,7 +103,7 @@ def test_run_that_goes_on_elsewhere_is_the_same_run(drawn, policy, cut, writing)
         assert there.count(rest) == join.count(rest)
     assert live(there) == live(join)
     assert there.losses(1000) == join.losses(1000)
-    assert there.saved() == join.saved()
+    assert there.save() == join.save()
 
 
 @settings(max_examples=40)
@@ -137,9 +137,9 @@ def test_many_streams_have_patterns_too(stream_count, policy):
 
 def test_patterns_are_as_many_as_are_seen():
     random = np.random.default_rng(0)
-    places = [(key, stream) for key in range(300) for stream in np.flatnonzero(random.random(20) < 0.5)]
+    pairs = [(key, stream) for key in range(300) for stream in np.flatnonzero(random.random(20) < 0.5)]
     join = bounded([5] * 20, "pattern")
-    assert answers(join, [Tuple(stream, key, key, key + 9, key) for key, stream in places]) == []
+    assert answers(join, [Tuple(stream, key, key, key + 9, key) for key, stream in pairs]) == []
     assert join.balance().kept.max() == 5
     shed = {name for loss in join.losses(1000) for stream in loss.streams for name in stream.shed}
     assert len(shed) > 256
@@ -172,7 +172,7 @@ def test_same_seed_draws_the_same_victims():
 def test_random_victims_are_of_all_ages():
     join = bounded([100], "random")
     answers(join, [Tuple(0, row, 0, 9, row) for row in range(1000)])
-    ages = 1000 - join.live(0)
+    ages = 1000 - join.live_rows(0)
     assert 70 < ages.mean() < 130
 
 
@@ -201,7 +201,7 @@ def test_what_comes_next_is_taken_in_again_where_a_rest_was_refused():
     rows = [Tuple(row % 2, 7, row, row + 1000, row) for row in range(40)]
     join, other = bounded([100, 100], "pattern"), bounded([100, 100], "pattern")
     assert len(join.join(columns(rows[:20]), 30)) == 30
-    other.restored(join.saved())
+    other.restore(join.save())
     assert join.balance().shed.sum() == 9
     for each in (join, other):
         each.join(columns(rows[20:]), 1000)
@@ -218,7 +218,7 @@ def test_more_answers_of_the_sample_than_allowed_are_too_many():
 def test_when_not_all_is_taken_in_no_call_gives_far_more_than_those_before(monkeypatch):
     monkeypatch.setattr("skerry.shedding.bounded_join._ALWAYS", 10)
     join = bounded([1000, 1000], "oldest")
-    join.keep = 0.5
+    join.share = 0.5
     sizes = []
     for call in range(12):
         keys = 20 if call < 10 else 1
@@ -258,7 +258,7 @@ def test_patterns_without_tuples_are_forgotten_when_there_are_many(monkeypatch):
     join = bounded([6] * 9, "pattern", span_us=10**6)
     found = answers(join, tuples[:4000])
     other = bounded([6] * 9, "pattern", span_us=10**6)
-    other.restored(join.saved())
+    other.restore(join.save())
     assert join._policy.label_count <= 128
     assert answers(join, tuples[4000:]) == answers(other, tuples[4000:])
     assert len(set(found)) == len(found)
@@ -272,4 +272,4 @@ def test_patterns_without_tuples_are_forgotten_when_there_are_many(monkeypatch):
 def test_room_that_is_not_in_use_is_not_saved(policy):
     join = bounded([10**6], policy, span_us=10**6)
     answers(join, [Tuple(0, key, key, key + 9999, key) for key in range(5000)])
-    assert len(join.saved()) < 0.5 * sum(array.nbytes for array in join._parts().values())
+    assert len(join.save()) < 0.5 * sum(array.nbytes for array in join._parts().values())

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from skerry.model.arrays import Float64s
-from skerry.shedding.estimate import Estimate, Sampled, estimated
+from skerry.shedding.estimate import Estimate, Sampled, estimate
 
 Losses = Float64s
 Population = Callable[[int, np.random.Generator], Losses]
@@ -58,8 +58,8 @@ def test_truth_lies_in_the_interval_nine_times_in_ten(population, rate, expected
     for _ in range(RUNS):
         losses = population(int(expected_keys / rate * random.uniform(0.7, 1.3)), random)
         sums, truth = sampled(losses, rate, random)
-        told = estimated(sums, plausible=float(losses.mean()))
-        covered += told.low <= truth <= told.high
+        found = estimate(sums, plausible=float(losses.mean()))
+        covered += found.low <= truth <= found.high
     assert 0.85 <= covered / RUNS <= 0.95
 
 
@@ -68,44 +68,44 @@ def test_upper_end_is_right_even_if_hardly_any_key_of_the_sample_loses(expected_
     random, above = np.random.default_rng(2), 0
     for _ in range(RUNS):
         sums, truth = sampled(np.ones(int(expected_keys / 0.01)), 0.01, random)
-        above += truth > estimated(sums).high
+        above += truth > estimate(sums).high
     assert above <= 0.05 * RUNS
 
 
 def test_estimate_is_right_on_the_average():
     random, losses = np.random.default_rng(3), zipf(0.7)(2_000, np.random.default_rng(3))
-    told, truths = [], []
+    found, truths = [], []
     for _ in range(RUNS):
         sums, truth = sampled(losses, 0.05, random)
-        told.append(estimated(sums).total)
+        found.append(estimate(sums).total)
         truths.append(truth)
-    assert np.mean(told) == pytest.approx(np.mean(truths), rel=0.02)
+    assert np.mean(found) == pytest.approx(np.mean(truths), rel=0.02)
 
 
 @pytest.mark.parametrize("keys", [0, 1, 2, 30, 5_000])
 @pytest.mark.parametrize("size", [1.0, 40.0])
 def test_interval_holds_the_estimate_and_no_less_than_nothing(keys, size):
-    told = estimated(Sampled(0.01, keys, keys * size, keys * size**2, size if keys else 0.0))
-    assert 0 <= told.low <= told.total <= told.high
-    assert told.total == pytest.approx(keys * size * 99)
+    found = estimate(Sampled(0.01, keys, keys * size, keys * size**2, size if keys else 0.0))
+    assert 0 <= found.low <= found.total <= found.high
+    assert found.total == pytest.approx(keys * size * 99)
 
 
 def test_interval_is_narrower_with_more_keys():
     def width(keys: int) -> float:
-        told = estimated(Sampled(0.01, keys, keys, keys, 1))
-        return (told.high - told.low) / told.total
+        found = estimate(Sampled(0.01, keys, keys, keys, 1))
+        return (found.high - found.low) / found.total
 
     assert width(5) > width(50) > width(500)
 
 
 def test_nothing_is_outside_a_sample_of_all_keys():
-    assert estimated(Sampled(1.0, 5, 9, 21, 4)) == Estimate(0.0, 0.0, 0.0)
+    assert estimate(Sampled(1.0, 5, 9, 21, 4)) == Estimate(0.0, 0.0, 0.0)
 
 
-def test_of_no_sample_nothing_is_told():
-    assert estimated(Sampled(0.0, 0, 0, 0, 0)) == Estimate(0.0, 0.0, math.inf)
+def test_of_no_sample_nothing_is_known():
+    assert estimate(Sampled(0.0, 0, 0, 0, 0)) == Estimate(0.0, 0.0, math.inf)
 
 
 def test_without_losses_seen_the_upper_end_rests_on_what_is_plausible():
     nothing = Sampled(0.01, 0, 0, 0, 0)
-    assert estimated(nothing, plausible=10).high == pytest.approx(10 * estimated(nothing).high, rel=1e-3)
+    assert estimate(nothing, plausible=10).high == pytest.approx(10 * estimate(nothing).high, rel=1e-3)

@@ -15,6 +15,6 @@ def precompile_shedding(policy: str) -> None:
     join = BoundedJoin(2, np.array([20, 20]), policy, span_us=Micros(100))
     join.join(Tuples((rows % 2).astype(np.int32), rows // 4, rows, rows + 50, rows), limit=10_000)
     join.sweep(Micros(150))
-    join.live(0)
+    join.live_rows(0)
     join.losses(Micros(1_000))
-    join.saved()
+    join.save()

@@ -35,6 +35,7 @@ from skerry.kernels.joins.snjoin_table import (
     empty_table,
     enter,
     find,
+    grow_table,
     insert,
     insert_delayed,
     is_delayed,
@@ -42,7 +43,6 @@ from skerry.kernels.joins.snjoin_table import (
     look_ahead,
     occur,
     retire,
-    roomier,
     sweep,
 )
 from skerry.model.arrays import Int32s, Int64s
@@ -104,14 +104,14 @@ class OccurrenceTable:
             if given + wanted > limit:
                 raise LimitError(f"a step gives {given + wanted} combinations of tuples or more, the limit is", limit)
             if row < tuples.keys.size and not wanted:
-                self._table = roomier(self._table, tuples.streams[row:])
+                self._table = grow_table(self._table, tuples.streams[row:])
         return np.concatenate(pieces or [self._output(0)], axis=1).T
 
     def load(self, tuples: Tuples) -> None:
         """Take tuples in that have been joined with each other already."""
         tuples, row = check_tuples(tuples, len(self._table.streams)), 0
         while (row := _join(self._table, tuples, row, self._output(0), True)[0]) < tuples.keys.size:
-            self._table = roomier(self._table, tuples.streams[row:])
+            self._table = grow_table(self._table, tuples.streams[row:])
 
     def sweep(self, watermark: int) -> None:
         """Forget the tuples that ended before ``watermark``."""

@@ -40,6 +40,7 @@ __all__ = [
     "empty_table",
     "enter",
     "find",
+    "grow_table",
     "insert",
     "insert_delayed",
     "is_delayed",
@@ -47,7 +48,6 @@ __all__ = [
     "look_ahead",
     "occur",
     "retire",
-    "roomier",
     "sweep",
 ]
 
@@ -89,7 +89,7 @@ def empty_table(last_rows: Int64s) -> Table:
     )
 
 
-def roomier(table: Table, coming: Int32s) -> Table:
+def grow_table(table: Table, coming: Int32s) -> Table:
     """The same table with room for the next tuple: in its stream's ring if that is full, or else for an entry.
 
     ``coming`` are the streams of the tuples that are taken in next: rings get room for all of them at once.

@@ -5,7 +5,7 @@ full still, a tuple must go, and the policy says which (``policies.policy``). Th
 and all that take part in an answer are credited.
 
 Tuples of a sample of keys stay until they end. One of them that should have gone is a *ghost* from then on, and
-another goes in its place: its answers are those that shedding loses. Ghosts take room, so a sample that fills a
+another goes instead: its answers are those that shedding loses. Ghosts take room, so a sample that fills a
 tenth of a window is halved.
 
 Kwon, Lee, Kim: Load shedding for multi-way stream joins based on arrival order patterns, 2010, section 3.2.
@@ -32,10 +32,10 @@ from skerry.kernels.shedding.combinations import choose, first_newest, next_newe
 from skerry.kernels.shedding.loss_counters import (
     LIMIT,
     REFUSING,
-    Books,
+    LossCounters,
+    is_log_full,
     is_refused,
     is_sampled,
-    log_full,
     note_answers,
     note_worth,
     open_page,
@@ -47,8 +47,8 @@ from skerry.kernels.shedding.policies.policy import (
     admit,
     classify,
     credit,
-    crowded,
     evict,
+    is_crowded,
     label,
     leave,
     withdraw,
@@ -57,25 +57,26 @@ from skerry.kernels.shedding.policies.policy import (
 from skerry.kernels.shedding.window_arrays import GHOST, NONE, SAMPLED, Windows
 from skerry.model.arrays import Int64s
 
-__all__ = ["BOOKS", "DONE", "LOG", "OUTPUT", "POLICY", "WINDOWS", "join", "sweep"]
+__all__ = ["COUNTERS", "DONE", "LOG", "OUTPUT", "POLICY", "WINDOWS", "join", "sweep"]
 
 
-DONE, OUTPUT, WINDOWS, POLICY, BOOKS, LOG = range(6)
-"""Why a call ends: there is nothing more to do, or there is no room."""
+DONE, OUTPUT, WINDOWS, POLICY, COUNTERS, LOG = range(6)
+"""Why a call ends: there is nothing more to do, or there is no room in what is named."""
 _JUDGED = 32
 """One of so many arrivals is judged when none is refused."""
-_SAMPLE_SHARE = 10
+_BUDGET_PER_SAMPLE = 10
+"""The sample is halved when it holds more than one of so many tuples of a window."""
 
 
 def join(
-    windows: Windows, policy: Policy, books: Books, tuples: Tuples, place: int, output: Int64s, counting: bool
+    windows: Windows, policy: Policy, counters: LossCounters, tuples: Tuples, row: int, output: Int64s, counting: bool
 ) -> tuple[int, int, float, float, int]:
-    """Take tuples in from a place on, until all are or there is no room somewhere.
+    """Take tuples in from a row on, until all are or there is no room somewhere.
 
-    Gives that place; how many answers are written; how many have been counted; how many the tuple at that place
+    Gives the row reached; how many answers are written; how many have been counted; how many the tuple of that row
     has, if they do not fit; and why it ends.
     """
-    return _begin_join(windows, policy, books, tuples, place, output, counting)
+    return _begin_join(windows, policy, counters, tuples, row, output, counting)
 
 
 def sweep(windows: Windows, policy: Policy, watermark: int) -> None:
@@ -84,9 +85,9 @@ def sweep(windows: Windows, policy: Policy, watermark: int) -> None:
 
 
 @kernel
-def _begin_join(windows, policy, books, tuples, place, output, counting):
+def _begin_join(windows, policy, counters, tuples, row, output, counting):
     return _join(
-        by_reference(windows), by_reference(policy), by_reference(books), by_reference(tuples), place, output, counting
+        by_reference(windows), by_reference(policy), by_reference(counters), by_reference(tuples), row, output, counting
     )
 
 
@@ -102,90 +103,92 @@ def _sweep(windows, policy, watermark):
 
 
 @inner_kernel
-def _join(windows, policy, books, tuples, place, output, counting):
-    known, filled, counted, answers, reason = place, np.int64(0), 0.0, 0.0, DONE
-    while reason == DONE and place < tuples.keys.size:
-        if place == known and lacks_entries(windows, books.found.size):
+def _join(windows, policy, counters, tuples, row, output, counting):
+    known, filled, counted, answers, reason = row, np.int64(0), 0.0, 0.0, DONE
+    while reason == DONE and row < tuples.keys.size:
+        if row == known and lacks_entries(windows, counters.found.size):
             reason = WINDOWS
-        elif place == known:
-            known = look_ahead(windows, tuples.keys, place, books.found)
-            sample_ahead(books, tuples.keys, place)
-        here = np.uint64(place)
+        elif row == known:
+            known = look_ahead(windows, tuples.keys, row, counters.found)
+            sample_ahead(counters, tuples.keys, row)
+        here = np.uint64(row)
         if reason == DONE and tuples.starts[here] <= tuples.ends[here]:
             stream = np.int64(np.uint32(tuples.streams[here]))
-            reason = _reason(windows, policy, books, stream, tuples.starts[here])
+            reason = _reason(windows, policy, counters, stream, tuples.starts[here])
             if reason == DONE:
-                ahead = np.uint64(place - known + books.found.size)
-                answers, reason = _arrive(windows, policy, books, tuples, here, stream, ahead, output, filled, counting)
+                ahead = np.uint64(row - known + counters.found.size)
+                answers, reason = _arrive(
+                    windows, policy, counters, tuples, here, stream, ahead, output, filled, counting
+                )
         if reason == DONE:
             counted += answers
             filled += 0 if counting else int(answers)
             answers = 0.0
-            place += 1
-    return place, filled, counted, answers, reason
+            row += 1
+    return row, filled, counted, answers, reason
 
 
 @inlined_kernel
-def _arrive(windows, policy, books, tuples, place, stream, ahead, output, filled, counting):
+def _arrive(windows, policy, counters, tuples, row, stream, ahead, output, filled, counting):
     """Take one tuple in, unless it is refused; give its answers."""
-    key, start, answers, reason = tuples.keys[place], tuples.starts[place], 0.0, DONE
-    entry, fate = np.int64(books.found[ahead]), 0
-    if books.sampled[ahead]:  # unless the sample has become smaller meanwhile
-        fate = SAMPLED if is_sampled(books, hash_of(key)) else 0
-    judging, value = books.marks[REFUSING] != 0 or windows.streams[stream]["received"] % _JUDGED == 0, 0.0
+    key, start, answers, reason = tuples.keys[row], tuples.starts[row], 0.0, DONE
+    entry, fate = np.int64(counters.found[ahead]), 0
+    if counters.sampled[ahead]:  # unless the sample has become smaller meanwhile
+        fate = SAMPLED if is_sampled(counters, hash_of(key)) else 0
+    judging, value = counters.marks[REFUSING] != 0 or windows.streams[stream]["received"] % _JUDGED == 0, 0.0
     if judging:
         value = _worth(windows, policy, entry, key, stream, start)
-        fate |= GHOST if books.marks[REFUSING] != 0 and is_refused(books, stream, key, value) else 0
+        fate |= GHOST if counters.marks[REFUSING] != 0 and is_refused(counters, stream, key, value) else 0
     if fate != GHOST:
-        answers, reason = _take(windows, policy, books, tuples, place, stream, entry, fate, output, filled, counting)
+        answers, reason = _take(windows, policy, counters, tuples, row, stream, entry, fate, output, filled, counting)
     else:
-        _refuse(windows, policy, books, stream, entry, key, start)
+        _refuse(windows, policy, counters, stream, entry, key, start)
     if reason == DONE:
         if judging:
-            note_worth(books, stream, value, fate == GHOST)
+            note_worth(counters, stream, value, fate == GHOST)
         windows.streams[stream]["received"] += 1
-        tally(books, stream)
-        while windows.streams[stream]["samples"] * _SAMPLE_SHARE > windows.streams[stream]["budget"]:
-            _halve_sample(windows, policy, books)
+        tally(counters, stream)
+        while windows.streams[stream]["samples"] * _BUDGET_PER_SAMPLE > windows.streams[stream]["budget"]:
+            _halve_sample(windows, policy, counters)
     return answers, reason
 
 
 @inner_kernel
-def _refuse(windows, policy, books, stream, entry, key, start):
+def _refuse(windows, policy, counters, stream, entry, key, start):
     """Count an arrival as shed, in the class that it would have had."""
     kind = classify(policy, windows, entry, key, stream, existing(windows, entry, stream, start))
-    _count_shed(windows, policy, books, stream, kind)
+    _count_shed(windows, policy, counters, stream, kind)
 
 
 @inlined_kernel
-def _take(windows, policy, books, tuples, place, stream, entry, fate, output, filled, counting):
+def _take(windows, policy, counters, tuples, row, stream, entry, fate, output, filled, counting):
     """Put a tuple into its window, and join it; if there is no room for the answers, only room is made for it."""
-    key, start = tuples.keys[place], tuples.starts[place]
-    _make_room(windows, policy, books, stream, start)
+    key, start = tuples.keys[row], tuples.starts[row]
+    _make_room(windows, policy, counters, stream, start)
     number = next_number(windows, stream)
     slot = windows.tuples[at(windows, stream, number)]
-    slot["start"], slot["end"], slot["row"], slot["fate"] = start, tuples.ends[place], tuples.rows[place], fate
+    slot["start"], slot["end"], slot["row"], slot["fate"] = start, tuples.ends[row], tuples.rows[row], fate
     pattern, groups, answers = existing(windows, entry, stream, start), 0, 0.0
     if _is_full(windows, pattern):
         groups, answers = _survey(windows, entry, stream, number)
     if not counting and answers > output.shape[1] - filled:
         return answers, OUTPUT
-    if log_full(books, groups):
+    if is_log_full(counters, groups):
         return 0.0, LOG
     _put_in(windows, policy, stream, number, entry, key, pattern)
     if groups > 0:
-        _settle(windows, policy, books, entry, stream, number, groups, answers, output, filled, counting)
+        _settle(windows, policy, counters, entry, stream, number, groups, answers, output, filled, counting)
     return answers, DONE
 
 
 @inlined_kernel
-def _reason(windows, policy, books, stream, start):
+def _reason(windows, policy, counters, stream, start):
     """Why a tuple cannot be taken in now, if so."""
     if lacks_slots(windows, stream):
         return WINDOWS
-    if crowded(policy):
+    if is_crowded(policy):
         return POLICY
-    return DONE if open_page(books, start) else BOOKS
+    return DONE if open_page(counters, start) else COUNTERS
 
 
 @inlined_kernel
@@ -214,7 +217,7 @@ def _put_in(windows, policy, stream, number, entry, key, pattern):
 
 
 @inlined_kernel
-def _make_room(windows, policy, books, stream, moment):
+def _make_room(windows, policy, counters, stream, moment):
     """If a window is full, let those go that ended before a moment, until the first that has not; or else another."""
     slots, tuples = windows.streams[stream], windows.tuples
     if slots["held"] >= slots["budget"]:
@@ -222,14 +225,14 @@ def _make_room(windows, policy, books, stream, moment):
         if tuples[first]["end"] < moment:
             _expire(windows, policy, stream, moment)
         else:
-            number = _victim(windows, policy, stream)
+            number = _choose_victim(windows, policy, stream)
             kind = tuples[at(windows, stream, number)]["kind"]
             _remove(windows, policy, stream, number)
-            _count_shed(windows, policy, books, stream, kind)
+            _count_shed(windows, policy, counters, stream, kind)
 
 
 @inlined_kernel
-def _victim(windows, policy, stream):
+def _choose_victim(windows, policy, stream):
     """Who must go; those of the sample that should are ghosts from now on. If none is left, the first of them goes."""
     number, sampled = np.int64(NONE), True
     while sampled:
@@ -260,17 +263,17 @@ def _expire(windows, policy, stream, moment):
 
 
 @inner_kernel
-def _remove_shed(windows, policy, books, stream, number):
+def _remove_shed(windows, policy, counters, stream, number):
     """Let a tuple go that has not ended."""
     kind = windows.tuples[at(windows, stream, number)]["kind"]
     _remove(windows, policy, stream, number)
-    _count_shed(windows, policy, books, stream, kind)
+    _count_shed(windows, policy, counters, stream, kind)
 
 
 @inlined_kernel
-def _count_shed(windows, policy, books, stream, kind):
+def _count_shed(windows, policy, counters, stream, kind):
     windows.streams[stream]["shed"] += 1
-    tally(books, windows.streams.size + label(policy, stream, kind))
+    tally(counters, windows.streams.size + label(policy, stream, kind))
 
 
 @inlined_kernel
@@ -286,17 +289,17 @@ def _remove(windows, policy, stream, number):
 
 
 @inner_kernel
-def _halve_sample(windows, policy, books):
+def _halve_sample(windows, policy, counters):
     """Make the sample half as large; ghosts that no longer belong to it go."""
-    books.marks[LIMIT] >>= 1
+    counters.marks[LIMIT] >>= 1
     for stream in range(windows.streams.size):
         number = first_arrival(windows, stream)
         while number != NONE:
             slot = windows.tuples[at(windows, stream, number)]
             following = np.int64(slot["later"])
-            if slot["fate"] != 0 and not is_sampled(books, hash_of(windows.entries[slot["entry"]]["key"])):
+            if slot["fate"] != 0 and not is_sampled(counters, hash_of(windows.entries[slot["entry"]]["key"])):
                 if slot["fate"] & GHOST != 0:
-                    _remove_shed(windows, policy, books, stream, number)
+                    _remove_shed(windows, policy, counters, stream, number)
                 else:
                     slot["fate"] = 0
                     windows.streams[stream]["samples"] -= 1
@@ -317,7 +320,7 @@ def _survey(windows, entry, own, arrival):
 
 
 @inner_kernel
-def _settle(windows, policy, books, entry, own, arrival, groups, answers, output, filled, counting):
+def _settle(windows, policy, counters, entry, own, arrival, groups, answers, output, filled, counting):
     """Write the answers of an arrival if they are wanted, note them, and credit their members.
 
     If there is one newest member, what was chosen for it is chosen still.
@@ -331,16 +334,16 @@ def _settle(windows, policy, books, entry, own, arrival, groups, answers, output
                 write(windows, output, filled, int(total))
                 filled += int(total)
             if total > 0:
-                note_answers(windows, books, windows.entries[entry]["key"], stream, newest, sampled, total)
+                note_answers(windows, counters, windows.entries[entry]["key"], stream, newest, sampled, total)
                 _credit(windows, policy, own, total)
             newest = next_newest(windows, own, arrival, stream, newest)
 
 
 @inner_kernel
 def _credit(windows, policy, own, total):
-    """Credit all that are chosen with their share of a product."""
+    """Credit every chosen tuple with the answers of a product that it is a member of."""
     chosen = windows.chosen
     for stream in range(windows.streams.size):
-        share = total / (chosen[stream + 1] - chosen[stream])
+        answers = total / (chosen[stream + 1] - chosen[stream])
         for member in range(chosen[stream], chosen[stream + 1]):
-            credit(policy, windows, stream, chosen[member], share, stream == own)
+            credit(policy, windows, stream, chosen[member], answers, stream == own)

@@ -12,7 +12,7 @@ An entry that no tuple is left of stays where it is until entries run short, for
 used for another, unless the policy wants to remember it; that is between calls, so an entry that was found stays
 good during one. Memory is bounded by the budgets, however many keys are seen. Number 0 and entry 0 are nobody's.
 
-What is slow is the way to memory, so an arrival that is joined with nothing finds all that it needs of its key in the
+Memory access is what costs most, so an arrival that is joined with nothing finds all that it needs of its key in the
 entry, and what the next ones will touch is fetched ahead.
 """
 
@@ -40,18 +40,18 @@ __all__ = [
 
 @inlined_kernel
 def at(windows, stream, number):
-    """Where the slot of a stream's tuple is; without a sign, for then it need not be looked at."""
+    """The index of the slot of a stream's tuple; unsigned, so that Numba need not check for negative indices."""
     return np.uint64(windows.streams[stream]["base"]) + np.uint64(number)
 
 
 @inlined_kernel
-def look_ahead(windows, keys, place, found):
-    """Find the entries of the next few tuples together: memory answers many questions in the time of one.
+def look_ahead(windows, keys, row, found):
+    """Find the entries of the next few tuples together: their memory accesses overlap, and cost about as one.
 
     A key that has none gets one.
     """
-    partitions, first = windows.partitions, np.uint64(place)
-    count = np.uint64(min(found.size, keys.size - place))
+    partitions, first = windows.partitions, np.uint64(row)
+    count = np.uint64(min(found.size, keys.size - row))
     for ahead in range(count):
         found[ahead] = partition_of(partitions, hash_of(keys[first + ahead]))
         prefetch(partitions, np.int64(found[ahead]))
@@ -59,7 +59,7 @@ def look_ahead(windows, keys, place, found):
         prefetch(windows.entries, np.int64(partitions[found[ahead]]))
     for ahead in range(count):
         found[ahead] = _find_or_enter(windows, keys[first + ahead], found[ahead])
-    return place + found.size
+    return row + found.size
 
 
 @inlined_kernel
@@ -117,7 +117,7 @@ def existing(windows, entry, own, start):
 
 @inner_kernel
 def _lasting(windows, entry, start):
-    """The streams whose newest tuple of a key has not ended; told anew once the first of them has."""
+    """The streams whose newest tuple of a key has not ended; looked up again once the first of them has."""
     left, found, until = windows.entries[entry]["present"], np.uint64(0), LONGEST_SPAN
     while left != 0:
         stream = lowest_bit(left)

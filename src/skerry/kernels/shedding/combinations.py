@@ -1,4 +1,4 @@
-"""The answers of an arrival in bounded windows: products that share a newest member.
+"""The combinations that an arrival completes in bounded windows: products that share a newest member.
 
 As ``kernels.joins.snjoin`` finds them; but what is chosen are tuples, not rows, for they are credited.
 """
@@ -52,25 +52,25 @@ def _is_before(tuples, one, one_stream, other, other_stream):
 def choose(windows, entry, own, arrival, newest_stream, newest):
     """Choose the tuples that combine with an arrival and a newest member, maybe itself; give how many ways."""
     chosen, streams = windows.chosen, windows.streams.size
-    total, place, stream = 1.0, streams + 1, 0
+    total, position, stream = 1.0, streams + 1, 0
     while total > 0 and stream < streams:
-        chosen[stream] = place
+        chosen[stream] = position
         if stream == own:
-            chosen[place] = arrival
-            place += 1
+            chosen[position] = arrival
+            position += 1
         elif stream == newest_stream:
-            chosen[place] = newest
-            place += 1
+            chosen[position] = newest
+            position += 1
         else:
-            place = _choose_older(windows, entry, stream, newest_stream, newest, place)
-        total *= place - chosen[stream]
+            position = _choose_older(windows, entry, stream, newest_stream, newest, position)
+        total *= position - chosen[stream]
         stream += 1
-    chosen[stream] = place
+    chosen[stream] = position
     return total
 
 
 @inner_kernel
-def _choose_older(windows, entry, stream, newest_stream, newest, place):
+def _choose_older(windows, entry, stream, newest_stream, newest, position):
     """Choose the tuples of one stream that are live when the newest member starts, and come before it."""
     tuples, longest, there = windows.tuples, windows.streams[stream]["longest"], at(windows, newest_stream, newest)
     moment = tuples[there]["start"]
@@ -79,11 +79,11 @@ def _choose_older(windows, entry, stream, newest_stream, newest, place):
     here = at(windows, stream, number)
     while number != NONE and tuples[here]["start"] >= edge:
         if tuples[here]["end"] >= moment and _is_before(tuples, here, stream, there, newest_stream):
-            windows.chosen[place] = number
-            place += 1
+            windows.chosen[position] = number
+            position += 1
         number = np.int64(tuples[here]["older"])
         here = at(windows, stream, number)
-    return place
+    return position
 
 
 @inner_kernel
@@ -91,11 +91,11 @@ def write(windows, output, filled, total):
     """Spell out the rows of what is chosen, the last stream changing fastest."""
     chosen, repeats = windows.chosen, 1
     for stream in range(output.shape[0] - 1, -1, -1):
-        place = filled
-        while place < filled + total:
+        column = filled
+        while column < filled + total:
             for member in range(chosen[stream], chosen[stream + 1]):
                 row = windows.tuples[at(windows, stream, chosen[member])]["row"]
                 for _ in range(repeats):
-                    output[stream, place] = row
-                    place += 1
+                    output[stream, column] = row
+                    column += 1
         repeats *= chosen[stream + 1] - chosen[stream]

@@ -1,6 +1,6 @@
-"""What a bounded join notes of its losses while it runs: counts by span of event time, and what its sample shows.
+"""What a bounded join counts of its losses while it runs: by span of event time, and what its sample shows.
 
-Python reads the books from time to time and begins new pages. A span is known by its number: the moments of span
+Python reads the counters from time to time and begins new pages. A span is known by its number: the moments of span
 s are those from s * width on, width of them.
 """
 
@@ -22,11 +22,11 @@ __all__ = [
     "LOGGED",
     "PAGES",
     "REFUSING",
-    "Books",
-    "empty_books",
+    "LossCounters",
+    "empty_counters",
+    "is_log_full",
     "is_refused",
     "is_sampled",
-    "log_full",
     "note_answers",
     "note_worth",
     "open_page",
@@ -46,7 +46,7 @@ _SAMPLE, _REFUSAL = np.uint64(0x2545F4914F6CDD1D), np.uint64(0x9FB21C651E98DF25)
 _FRACTION_BITS = 53
 
 
-class Books(NamedTuple):
+class LossCounters(NamedTuple):
     """Pages by span, a log of answers, and what decides who is refused."""
 
     marks: Int64s
@@ -61,9 +61,9 @@ class Books(NamedTuple):
     log_sums: Float64s
     """Answers; those with a ghost among their members; those with a ghost of each stream."""
     cuts: Float64s
-    """By stream: arrivals worth less are refused, and of those worth as much so large a share, by hash of the key.
+    """By stream: arrivals worth less are refused, and of those worth as much so large a fraction, by hash of the key.
 
-    Then the share of all that is to be refused, and how many more are to be refused by now.
+    Then the fraction of all that is to be refused, and how many more are to be refused by now.
     """
     recent: Float64s
     """What recent arrivals were worth, by stream."""
@@ -75,9 +75,9 @@ class Books(NamedTuple):
     """And for whether their keys belong to the sample."""
 
 
-def empty_books(stream_count: int, labels: int, width: int, sample: float) -> Books:
-    """Books without entries; ``sample`` is the share of keys that are never shed."""
-    return Books(
+def empty_counters(stream_count: int, labels: int, width: int, sample: float) -> LossCounters:
+    """Counters at zero; ``sample`` is the fraction of keys that are never shed."""
+    return LossCounters(
         marks=np.array([width, 0, 0, 0, 0, 0, int(sample * 2**_FRACTION_BITS), 0], np.int64),
         pages=np.zeros((_PAGE_COUNT, 1 + stream_count + labels), np.int64),
         log_spans=np.zeros((_LOG_ROWS, 3), np.int64),
@@ -98,8 +98,8 @@ def sample_hashes(keys: Int64s) -> Int64s:
 @kernel
 def _sample_hashes(keys):
     hashes = np.empty(keys.size, np.int64)
-    for place in range(keys.size):
-        hashes[place] = _fraction(hash_of(keys[place]), _SAMPLE)
+    for row in range(keys.size):
+        hashes[row] = _fraction(hash_of(keys[row]), _SAMPLE)
     return hashes
 
 
@@ -109,39 +109,39 @@ def _fraction(hashed, salt):
 
 
 @inlined_kernel
-def is_sampled(books, hashed):
+def is_sampled(counters, hashed):
     """Whether a key with this hash belongs to the sample."""
-    return _fraction(hashed, _SAMPLE) < books.marks[LIMIT]
+    return _fraction(hashed, _SAMPLE) < counters.marks[LIMIT]
 
 
 @inlined_kernel
-def sample_ahead(books, keys, place):
-    """Tell which of the next few tuples belong to the sample."""
-    first = np.uint64(place)
-    for ahead in range(np.uint64(min(books.sampled.size, keys.size - place))):
-        books.sampled[ahead] = is_sampled(books, hash_of(keys[first + ahead]))
+def sample_ahead(counters, keys, row):
+    """Mark which of the next few tuples belong to the sample."""
+    first = np.uint64(row)
+    for ahead in range(np.uint64(min(counters.sampled.size, keys.size - row))):
+        counters.sampled[ahead] = is_sampled(counters, hash_of(keys[first + ahead]))
 
 
 @inner_kernel
-def is_refused(books, stream, key, value):
+def is_refused(counters, stream, key, value):
     """Whether an arrival that is worth so much is refused: never too many, and any if there were too few."""
-    cut, share, due = books.cuts[stream, 0], books.cuts[stream, 1], books.cuts[stream, 3]
-    little = value < cut or (value == cut and _fraction(hash_of(key), _REFUSAL) < share * 2.0**_FRACTION_BITS)
+    cut, fraction, due = counters.cuts[stream, 0], counters.cuts[stream, 1], counters.cuts[stream, 3]
+    little = value < cut or (value == cut and _fraction(hash_of(key), _REFUSAL) < fraction * 2.0**_FRACTION_BITS)
     return due >= _OVERDUE or (due >= 0.0 and little)
 
 
 @inner_kernel
-def note_worth(books, stream, value, refused):
+def note_worth(counters, stream, value, refused):
     """Remember what an arrival was worth, and whether it was refused."""
-    books.recent[stream, books.judged[stream] % books.recent.shape[1]] = value
-    books.judged[stream] += 1
-    books.cuts[stream, 3] += books.cuts[stream, 2] - refused
+    counters.recent[stream, counters.judged[stream] % counters.recent.shape[1]] = value
+    counters.judged[stream] += 1
+    counters.cuts[stream, 3] += counters.cuts[stream, 2] - refused
 
 
 @inlined_kernel
-def open_page(books, moment):
+def open_page(counters, moment):
     """Turn to the page of a moment's span; false if there is none and no room for one."""
-    marks, pages = books.marks, books.pages
+    marks, pages = counters.marks, counters.pages
     if marks[PAGES] > 0 and np.uint64(moment) - np.uint64(marks[FROM]) < np.uint64(marks[WIDTH]):
         return True
     span, page = _span(marks, moment), 0
@@ -165,34 +165,34 @@ def _span(marks, moment):
 
 
 @inlined_kernel
-def tally(books, place):
+def tally(counters, column):
     """Count one on the current page, at a stream, or behind the streams at a label."""
-    books.pages[books.marks[PAGE], 1 + place] += 1
+    counters.pages[counters.marks[PAGE], 1 + column] += 1
 
 
 @inlined_kernel
-def log_full(books, more):
+def is_log_full(counters, more):
     """Whether the log has no room for so many rows."""
-    return books.marks[LOGGED] + more > books.log_spans.shape[0]
+    return counters.marks[LOGGED] + more > counters.log_spans.shape[0]
 
 
 @inner_kernel
-def note_answers(windows, books, key, newest_stream, newest, sampled, total):
+def note_answers(windows, counters, key, newest_stream, newest, sampled, total):
     """Note the product that is chosen, by the span of its newest member."""
-    marks = books.marks
+    marks = counters.marks
     span = _span(marks, windows.tuples[at(windows, newest_stream, newest)]["start"])
     row = marks[COMMON] - 1
-    if sampled or row < 0 or books.log_spans[row, 0] != span:
+    if sampled or row < 0 or counters.log_spans[row, 0] != span:
         row = marks[LOGGED]
         marks[LOGGED] += 1
-        books.log_spans[row, 0], books.log_spans[row, 1], books.log_spans[row, 2] = span, sampled, key
-        for column in range(books.log_sums.shape[1]):
-            books.log_sums[row, column] = 0.0
+        counters.log_spans[row, 0], counters.log_spans[row, 1], counters.log_spans[row, 2] = span, sampled, key
+        for column in range(counters.log_sums.shape[1]):
+            counters.log_sums[row, column] = 0.0
         if not sampled:
             marks[COMMON] = row + 1
-    books.log_sums[row, 0] += total
+    counters.log_sums[row, 0] += total
     if sampled:
-        _note_ghosts(windows, books.log_sums, row, total)
+        _note_ghosts(windows, counters.log_sums, row, total)
 
 
 @inner_kernel

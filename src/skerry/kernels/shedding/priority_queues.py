@@ -1,4 +1,4 @@
-"""Classes of tuples, each a queue in order of arrival, and a heap a stream that knows the least of them.
+"""Classes of tuples, each a queue in order of arrival, and one heap per stream that knows the least of them.
 
 A class belongs to one stream. Those that have tuples are in their stream's heap, by priority and, of equals, by
 the order in which they came to be. So the tuple that should go is found at once, and a changed priority costs
@@ -13,16 +13,16 @@ import numpy.typing as npt
 from skerry.kernels._prefetch import prefetch
 from skerry.kernels._reference import inlined_kernel, inner_kernel
 from skerry.kernels.shedding.bounded_windows import at
-from skerry.kernels.shedding.window_arrays import NONE, Records, Windows, longer, moved
+from skerry.kernels.shedding.window_arrays import NONE, Records, Windows, lengthen, move_rows
 from skerry.model.arrays import Int64s
 
-__all__ = ["Queues", "append", "empty_queues", "first", "least", "prioritise", "settled", "take_out"]
+__all__ = ["Queues", "append", "empty_queues", "first", "least", "prioritise", "resize_queues", "take_out"]
 
 _QUEUE = np.dtype(
     [
         ("front", np.uint32),
         ("back", np.uint32),
-        ("place", np.uint32),  # in the heap; 0 if it has no tuples
+        ("position", np.uint32),  # in the heap; 0 if it has no tuples
         ("unused", np.uint32),
         ("tie", np.int64),  # the least first among equals
         ("priority", np.float64),
@@ -31,11 +31,11 @@ _QUEUE = np.dtype(
 
 
 class Queues(NamedTuple):
-    """Classes, a record each; class 0 is nobody's."""
+    """Classes, one record each; class 0 is nobody's."""
 
     classes: Records
     heaps: npt.NDArray[np.uint32]
-    """Classes, as many places a stream as it has slots; the least stands at place 1."""
+    """Classes: per stream as many positions as it has slots; the least stands at position 1."""
     sizes: Int64s
     """How many classes are in the heap of each stream."""
 
@@ -49,10 +49,10 @@ def empty_queues(windows: Windows, count: int) -> Queues:
     )
 
 
-def settled(queues: Queues, before: Windows, windows: Windows, count: int) -> Queues:
+def resize_queues(queues: Queues, before: Windows, windows: Windows, count: int) -> Queues:
     """The same queues in windows that have more room, with room for more classes."""
     return queues._replace(
-        classes=longer(queues.classes, count), heaps=moved(queues.heaps, before.streams, windows.streams)
+        classes=lengthen(queues.classes, count), heaps=move_rows(queues.heaps, before.streams, windows.streams)
     )
 
 
@@ -63,7 +63,7 @@ def append(queues, windows, stream, number, kind):
     tuples[here]["kind"] = kind
     tuples[here]["younger"] = NONE
     tuples[here]["elder"] = queue["back"]
-    if queue["place"] != 0:
+    if queue["position"] != 0:
         tuples[at(windows, stream, queue["back"])]["younger"] = number
     else:
         tuples[here]["elder"] = NONE
@@ -97,11 +97,11 @@ def prioritise(queues, windows, stream, kind, priority):
     if priority != queue["priority"]:
         lower = priority < queue["priority"]
         queue["priority"] = priority
-        place = np.int64(queue["place"])
-        if place != 0 and lower:
-            _rise(queues, np.int64(at(windows, stream, 0)), place, kind)
-        elif place != 0:
-            _sink(queues, np.int64(at(windows, stream, 0)), queues.sizes[stream], place, kind)
+        position = np.int64(queue["position"])
+        if position != 0 and lower:
+            _rise(queues, np.int64(at(windows, stream, 0)), position, kind)
+        elif position != 0:
+            _sink(queues, np.int64(at(windows, stream, 0)), queues.sizes[stream], position, kind)
 
 
 @inlined_kernel
@@ -126,13 +126,13 @@ def first(queues, windows, stream, kind):
 @inner_kernel
 def _drop(queues, base, stream, kind):
     """Take a class out of the heap; the last one fills the gap."""
-    place, size = np.int64(queues.classes[kind]["place"]), queues.sizes[stream]
+    position, size = np.int64(queues.classes[kind]["position"]), queues.sizes[stream]
     last = np.int64(queues.heaps[base + size])
-    queues.classes[kind]["place"] = 0
+    queues.classes[kind]["position"] = 0
     queues.sizes[stream] = size - 1
     if last != kind:
-        _rise(queues, base, place, last)
-        _sink(queues, base, size - 1, np.int64(queues.classes[last]["place"]), last)
+        _rise(queues, base, position, last)
+        _sink(queues, base, size - 1, np.int64(queues.classes[last]["position"]), last)
 
 
 @inner_kernel
@@ -143,37 +143,37 @@ def _is_less(queues, one, other):
 
 
 @inner_kernel
-def _rise(queues, base, place, kind):
-    """Put a class at a place, or above it if it is less than those there."""
+def _rise(queues, base, position, kind):
+    """Put a class at a position, or above it if it is less than those there."""
     heaps, classes = queues.heaps, queues.classes
-    while place > 1 and _is_less(queues, kind, np.int64(heaps[base + (place >> 1)])):
-        above = np.int64(heaps[base + (place >> 1)])
-        heaps[base + place] = above
-        classes[above]["place"] = place
-        place >>= 1
-    heaps[base + place] = kind
-    classes[kind]["place"] = place
+    while position > 1 and _is_less(queues, kind, np.int64(heaps[base + (position >> 1)])):
+        above = np.int64(heaps[base + (position >> 1)])
+        heaps[base + position] = above
+        classes[above]["position"] = position
+        position >>= 1
+    heaps[base + position] = kind
+    classes[kind]["position"] = position
 
 
 @inner_kernel
-def _sink(queues, base, size, place, kind):
-    """Put a class at a place, or below it if those there are less."""
+def _sink(queues, base, size, position, kind):
+    """Put a class at a position, or below it if those there are less."""
     heaps, classes = queues.heaps, queues.classes
-    below = _lesser_below(queues, base, size, place)
+    below = _lesser_below(queues, base, size, position)
     while below != 0 and _is_less(queues, np.int64(heaps[base + below]), kind):
         risen = np.int64(heaps[base + below])
-        heaps[base + place] = risen
-        classes[risen]["place"] = place
-        place = below
-        below = _lesser_below(queues, base, size, place)
-    heaps[base + place] = kind
-    classes[kind]["place"] = place
+        heaps[base + position] = risen
+        classes[risen]["position"] = position
+        position = below
+        below = _lesser_below(queues, base, size, position)
+    heaps[base + position] = kind
+    classes[kind]["position"] = position
 
 
 @inner_kernel
-def _lesser_below(queues, base, size, place):
-    """The place of the lesser of the two below a place; 0 if there is none."""
-    left, right = 2 * place, 2 * place + 1
+def _lesser_below(queues, base, size, position):
+    """The position of the lesser of the two below a position; 0 if there is none."""
+    left, right = 2 * position, 2 * position + 1
     if left > size:
         return 0
     if right > size or not _is_less(queues, np.int64(queues.heaps[base + right]), np.int64(queues.heaps[base + left])):

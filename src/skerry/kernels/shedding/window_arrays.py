@@ -1,4 +1,4 @@
-"""Where windows keep tuples and keys: records in arrays, how much room there is, and how it grows.
+"""The arrays in which bounded windows keep tuples and keys: their records, their room, and how they grow.
 
 Slots of a stream follow on each other, and a tuple keeps its number among them when there are more. An entry stays
 where it is, for tuples point to it.
@@ -24,14 +24,14 @@ __all__ = [
     "USED",
     "Records",
     "Windows",
-    "completed",
+    "complete",
     "empty_windows",
-    "longer",
-    "moved",
+    "grow_windows",
+    "lengthen",
+    "move_rows",
     "partition_of",
-    "roomier",
     "rows_held",
-    "stripped",
+    "strip",
 ]
 
 Records = npt.NDArray[np.void]
@@ -95,7 +95,7 @@ _FEW = 2**15
 
 
 class Windows(NamedTuple):
-    """Tuples, keys and streams, a record each."""
+    """Tuples, keys and streams, one record each."""
 
     partitions: npt.NDArray[np.uint32]
     """The first entry of each."""
@@ -122,7 +122,7 @@ def empty_windows(budgets: Int64s) -> Windows:
         partitions=np.zeros(_PARTITIONS * _SMALLEST, np.uint32),
         entries=entries,
         heads=heads,
-        tuples=_aligned(_SMALLEST * budgets.size, _TUPLE),
+        tuples=_aligned_zeros(_SMALLEST * budgets.size, _TUPLE),
         streams=streams,
         room=np.zeros(3, np.int64),
         chosen=np.empty(0, np.int64),
@@ -130,14 +130,14 @@ def empty_windows(budgets: Int64s) -> Windows:
     return _with_scratch(windows)
 
 
-def stripped(windows: Windows) -> Windows:
-    """The same windows without what follows from the rest."""
+def strip(windows: Windows) -> Windows:
+    """The same windows without the arrays that follow from the others: what has to be saved."""
     return windows._replace(chosen=np.empty(0, np.int64))
 
 
-def completed(windows: Windows) -> Windows:
-    """What was stripped, with what follows from the rest."""
-    (entries, heads), tuples = _entries(*windows.heads.shape), _aligned(len(windows.tuples), _TUPLE)
+def complete(windows: Windows) -> Windows:
+    """Windows that were stripped, with the arrays that follow from the others."""
+    (entries, heads), tuples = _entries(*windows.heads.shape), _aligned_zeros(len(windows.tuples), _TUPLE)
     entries[:], heads[:], tuples[:] = windows.entries, windows.heads, windows.tuples
     return _with_scratch(windows._replace(entries=entries, heads=heads, tuples=tuples))
 
@@ -147,7 +147,7 @@ def _with_scratch(windows: Windows) -> Windows:
     return windows._replace(chosen=np.empty(1 + len(windows.streams) + len(windows.tuples), np.int64))
 
 
-def roomier(windows: Windows) -> Windows:
+def grow_windows(windows: Windows) -> Windows:
     """The same windows with room for more: for tuples of the streams that have none, or for keys if all have.
 
     Streams that will soon have none get more with the others, for all are moved.
@@ -163,12 +163,12 @@ def _with_more_slots(windows: Windows, full: Bools) -> Windows:
     streams = windows.streams.copy()
     streams["size"] <<= np.where(full, _GROWTH_BITS, 0).astype(np.uint32)
     streams["base"] = np.cumsum(streams["size"]) - streams["size"]
-    return _with_scratch(windows._replace(tuples=moved(windows.tuples, windows.streams, streams), streams=streams))
+    return _with_scratch(windows._replace(tuples=move_rows(windows.tuples, windows.streams, streams), streams=streams))
 
 
-def moved(rows: npt.NDArray, streams: Records, larger: Records) -> npt.NDArray:
-    """What is kept slot by slot, where there are more slots."""
-    found = _aligned(int(larger["size"].sum()), rows.dtype)
+def move_rows(rows: npt.NDArray, streams: Records, larger: Records) -> npt.NDArray:
+    """An array with one row per slot, moved to where the larger windows have these slots."""
+    found = _aligned_zeros(int(larger["size"].sum()), rows.dtype)
     for old, new in zip(streams, larger, strict=True):
         found[new["base"] : new["base"] + old["size"]] = rows[old["base"] : old["base"] + old["size"]]
     return found
@@ -177,14 +177,14 @@ def moved(rows: npt.NDArray, streams: Records, larger: Records) -> npt.NDArray:
 def _entries(size: int, streams: int) -> tuple[Records, npt.NDArray[np.uint32]]:
     """Entries and heads, those of a key side by side in as few cache lines as will do."""
     width = -(-(_ENTRY.itemsize + 4 * streams) // _LINE) * _LINE
-    room = _aligned(size * width, np.dtype(np.uint8))
+    room = _aligned_zeros(size * width, np.dtype(np.uint8))
     return (
         np.ndarray((size,), _ENTRY, room, 0, (width,)),
         np.ndarray((size, streams), np.uint32, room, _ENTRY.itemsize, (width, 4)),
     )
 
 
-def _aligned(size: int, dtype: np.dtype) -> npt.NDArray:
+def _aligned_zeros(size: int, dtype: np.dtype) -> npt.NDArray:
     """Zeros that begin where a cache line does."""
     room = np.zeros(size * dtype.itemsize + _LINE, np.uint8)
     begin = -room.ctypes.data % _LINE
@@ -205,7 +205,7 @@ def _with_room_for_entries(windows: Windows) -> Windows:
     return windows
 
 
-def longer(rows: npt.NDArray, size: int) -> npt.NDArray:
+def lengthen(rows: npt.NDArray, size: int) -> npt.NDArray:
     """The same rows, and empty ones up to a size."""
     if len(rows) == size:
         return rows
@@ -241,8 +241,8 @@ def rows_held(windows: Windows, stream: int) -> Int64s:
 @kernel
 def _rows_held(tuples, stream):
     rows, number = np.empty(stream["held"], np.int64), tuples[stream["base"]]["later"]
-    for place in range(rows.size):
+    for index in range(rows.size):
         here = np.int64(stream["base"]) + np.int64(number)
-        rows[place] = tuples[here]["row"]
+        rows[index] = tuples[here]["row"]
         number = tuples[here]["later"]
     return rows

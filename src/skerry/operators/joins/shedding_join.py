@@ -59,7 +59,7 @@ class SheddingJoin(MultiJoin):
 
     def take_in(self, share: float) -> None:
         """Refuse the tuples that promise least, so that about this share of those that come is taken in."""
-        self._table.keep = share
+        self._table.share = share
 
     def figures(self) -> Mapping[str, int]:
         """What became of all that has come."""
@@ -69,17 +69,17 @@ class SheddingJoin(MultiJoin):
         """The changes of the rows, and what is known of the rows."""
         self._let_go()
         changes = super().changes()
-        return PageChanges({**changes.put, _SHEDDING: self._table.saved()}, changes.drop)
+        return PageChanges({**changes.put, _SHEDDING: self._table.save()}, changes.drop)
 
     def snapshot(self) -> StatePages:
         """The rows, and what is known of them."""
         self._let_go()
-        return {**super().snapshot(), _SHEDDING: self._table.saved()}
+        return {**super().snapshot(), _SHEDDING: self._table.save()}
 
     def restore(self, pages: StatePages) -> None:
         """Take rows over, and what was known of them."""
         if _SHEDDING in pages:
-            self._table.restored(pages[_SHEDDING])
+            self._table.restore(pages[_SHEDDING])
             super().restore({name: blob for name, blob in pages.items() if name != _SHEDDING})
 
     def _forget(self) -> None:
@@ -93,7 +93,7 @@ class SheddingJoin(MultiJoin):
     def _let_go(self) -> None:
         """Keep the columns of what is in the windows, and no more."""
         for stream, store in enumerate(self._stores):
-            store.keep(self._table.live(stream))
+            store.keep(self._table.live_rows(stream))
 
 
 class _Bounded(Technique):

@@ -1,7 +1,7 @@
-"""Classes of tuples in order of priority, a row a stream, and which of them have tuples, a bit each.
+"""Classes of tuples in order of priority, one row per stream, and which of them have tuples, one bit each.
 
 A priority changes a little at a time, so a class hardly ever passes another; and the lowest class that has tuples is
-the lowest bit of a word. As tuples come the priority of a class, its answers a tuple, falls; how many may come before
+the lowest bit of a word. As tuples come the priority of a class, its answers per tuple, falls; how many may come before
 it can have fallen to that of the class below is known ahead.
 """
 
@@ -14,11 +14,11 @@ from skerry.kernels._reference import inlined_kernel, inner_kernel
 from skerry.kernels.bits import lowest_bit
 from skerry.model.arrays import Int64s, UInt64s
 
-__all__ = ["Ranks", "empty_ranks", "fall", "fill", "lowest", "ranked", "rise", "wider"]
+__all__ = ["Ranks", "empty_ranks", "fall", "fill", "lowest", "rank_classes", "rise", "widen"]
 
 _BITS = 64
 _SURELY = 1.0 - 1e-9
-"""What share of the tuples at which two priorities meet is too few in spite of rounding."""
+"""With less than this fraction of the tuples at which two priorities meet they do not meet, whatever the rounding."""
 
 
 class Ranks(NamedTuple):
@@ -39,7 +39,7 @@ def empty_ranks(streams: int, room: int) -> Ranks:
     )
 
 
-def wider(ranks: Ranks, room: int) -> Ranks:
+def widen(ranks: Ranks, room: int) -> Ranks:
     """The same ranks with room for more."""
     larger = empty_ranks(len(ranks.sizes), room)
     larger.order[:, : ranks.order.shape[1]] = ranks.order
@@ -48,7 +48,7 @@ def wider(ranks: Ranks, room: int) -> Ranks:
     return larger
 
 
-def ranked(classes: npt.NDArray[np.void], count: int, streams: int) -> Ranks:
+def rank_classes(classes: npt.NDArray[np.void], count: int, streams: int) -> Ranks:
     """The ranks of the first ``count`` classes but number 0, anew."""
     ranks = empty_ranks(streams, len(classes))
     for stream in range(streams):
@@ -104,7 +104,7 @@ def rise(ranks, classes, stream, kind):
 
 @inlined_kernel
 def _priority(group):
-    """Answers a tuple; none for the full pattern, and more than any for a class that has not been seen."""
+    """Answers per tuple; none for the full pattern, and more than any for a class that has not been seen."""
     if group["tie"] == 0:
         return 0.0
     return group["answers"] / group["tuples"] if group["tuples"] > 0.0 else np.inf
@@ -118,7 +118,7 @@ def _is_less(classes, one, other):
 
 @inner_kernel
 def _swap(ranks, classes, stream, rank):
-    """Let the classes of a rank and of the next change places; there is another below them now, and below the next."""
+    """Swap the classes of a rank and of the next. What is below them has changed, and below the one after them."""
     lower, upper = ranks.order[stream, rank], ranks.order[stream, rank + 1]
     ranks.order[stream, rank], ranks.order[stream, rank + 1] = upper, lower
     classes[upper]["rank"], classes[lower]["rank"] = rank, rank + 1

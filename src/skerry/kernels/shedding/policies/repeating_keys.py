@@ -11,20 +11,20 @@ from typing import NamedTuple
 import numpy as np
 
 from skerry.kernels._reference import inner_kernel
-from skerry.kernels.shedding.priority_queues import Queues, empty_queues, prioritise, settled
-from skerry.kernels.shedding.window_arrays import Windows, longer
+from skerry.kernels.shedding.priority_queues import Queues, empty_queues, prioritise, resize_queues
+from skerry.kernels.shedding.window_arrays import Windows, lengthen
 from skerry.model.arrays import Bools, Int32s, UInt64s
 
 __all__ = [
     "ABSENT",
-    "Repeating",
-    "arrived",
+    "RepeatingKeys",
     "combinations",
-    "empty_repeating",
+    "count_arrival",
+    "empty_repeating_keys",
     "forget",
     "is_repeating",
     "judge",
-    "resettled",
+    "resize_keys",
     "would_repeat",
 ]
 
@@ -36,7 +36,7 @@ With half a tuple products are exact, so that keys of equal promise are equal, a
 _MOST = 1e300
 
 
-class Repeating(NamedTuple):
+class RepeatingKeys(NamedTuple):
     """Classes are pairs of key and stream. A key repeats once some stream has had two tuples of it."""
 
     queues: Queues
@@ -48,10 +48,10 @@ class Repeating(NamedTuple):
     """By key."""
 
 
-def empty_repeating(windows: Windows) -> Repeating:
+def empty_repeating_keys(windows: Windows) -> RepeatingKeys:
     """No keys, and room for all that windows have room for."""
     entries, classes = len(windows.entries), len(windows.entries) * len(windows.streams)
-    return Repeating(
+    return RepeatingKeys(
         queues=empty_queues(windows, classes),
         held=np.zeros(classes, np.int32),
         came=np.zeros(entries, np.uint64),
@@ -59,14 +59,14 @@ def empty_repeating(windows: Windows) -> Repeating:
     )
 
 
-def resettled(keys: Repeating, before: Windows, windows: Windows) -> Repeating:
+def resize_keys(keys: RepeatingKeys, before: Windows, windows: Windows) -> RepeatingKeys:
     """The same keys in windows that have more room."""
     entries, classes = len(windows.entries), len(windows.entries) * len(windows.streams)
-    return Repeating(
-        queues=settled(keys.queues, before, windows, classes),
-        held=longer(keys.held, classes),
-        came=longer(keys.came, entries),
-        repeats=longer(keys.repeats, entries),
+    return RepeatingKeys(
+        queues=resize_queues(keys.queues, before, windows, classes),
+        held=lengthen(keys.held, classes),
+        came=lengthen(keys.came, entries),
+        repeats=lengthen(keys.repeats, entries),
     )
 
 
@@ -83,7 +83,7 @@ def would_repeat(keys, entry, stream):
 
 
 @inner_kernel
-def arrived(keys, windows, entry, stream):
+def count_arrival(keys, windows, entry, stream):
     """Count a tuple that was put in; true if its key repeats from now on."""
     keys.held[entry * windows.streams.size + stream] += 1
     begins = not keys.repeats[entry] and would_repeat(keys, entry, stream)
