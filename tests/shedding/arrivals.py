@@ -30,7 +30,7 @@ def columns(tuples: Sequence[Tuple]) -> Tuples:
     return Tuples(*(np.array(values, np.int64) for values in (list(fields) or [[]] * 5)))
 
 
-def bounded(budgets: Sequence[int], policy: str, **options: float) -> BoundedJoin:
+def make_join(budgets: Sequence[int], policy: str, **options: float) -> BoundedJoin:
     """A bounded join without a sample, unless it is asked for."""
     settings = {"sample": 0.0, "span_us": 5, **options}
     return BoundedJoin(len(budgets), np.array(budgets, np.int64), policy, **settings)

@@ -10,7 +10,7 @@ from skerry.shedding.bounded_join import POLICIES
 from tests import oracles
 from tests.oracles.joins import Tuple
 from tests.shedding import reference
-from tests.shedding.arrivals import answers, arrivals, bounded, columns, live
+from tests.shedding.arrivals import answers, arrivals, columns, live, make_join
 
 TWINS = {
     "pattern": reference.Pattern,
@@ -25,7 +25,7 @@ policies = st.sampled_from(sorted(POLICIES))
 @given(arrivals(), st.sampled_from(sorted(TWINS)), st.lists(st.integers(0, 40), min_size=30, max_size=30))
 def test_answers_and_victims_are_those_of_the_rules(drawn, policy, watermarks):
     budgets, tuples = drawn
-    join, twin = bounded(budgets, policy), reference.BoundedJoin(budgets, TWINS[policy](len(budgets)))
+    join, twin = make_join(budgets, policy), reference.BoundedJoin(budgets, TWINS[policy](len(budgets)))
     for each, watermark in zip(tuples, watermarks, strict=False):
         assert answers(join, [each]) == sorted(twin.join([each]))
         if watermark < each.start:
@@ -40,12 +40,12 @@ def test_answers_and_victims_are_those_of_the_rules(drawn, policy, watermarks):
 @given(arrivals(), st.sampled_from(["random", "adaptive"]))
 def test_whoever_goes_the_rest_follows_from_the_rules(drawn, policy):
     budgets, tuples = drawn
-    join = bounded(budgets, policy)
+    join = make_join(budgets, policy)
 
-    def gone(candidates):
+    def find_gone(candidates):
         return next(each for each in candidates if each.row not in join.live_rows(each.stream))
 
-    twin = reference.BoundedJoin(budgets, reference.Random(gone))
+    twin = reference.BoundedJoin(budgets, reference.Random(find_gone))
     for each in tuples:
         assert answers(join, [each]) == sorted(twin.join([each]))
         assert live(join) == [twin.live(stream) for stream in range(len(budgets))]
@@ -56,11 +56,11 @@ def test_whoever_goes_the_rest_follows_from_the_rules(drawn, policy):
 def test_keys_that_share_a_hash_value_share_their_pattern(drawn, hash_values):
     budgets, tuples = drawn
 
-    def hashed(key):
+    def hash_value(key):
         return int(np.uint64(hash_of(np.int64(key)))) % hash_values
 
-    join = bounded(budgets, "pattern", hash_values=hash_values)
-    twin = reference.BoundedJoin(budgets, reference.Pattern(len(budgets), hashed))
+    join = make_join(budgets, "pattern", hash_values=hash_values)
+    twin = reference.BoundedJoin(budgets, reference.Pattern(len(budgets), hash_value))
     for each in tuples:
         assert answers(join, [each]) == sorted(twin.join([each]))
         assert live(join) == [twin.live(stream) for stream in range(len(budgets))]
@@ -70,7 +70,7 @@ def test_keys_that_share_a_hash_value_share_their_pattern(drawn, hash_values):
 @given(arrivals(), policies)
 def test_budgets_that_are_not_reached_change_nothing(drawn, policy):
     budgets, tuples = drawn
-    join = bounded([1000] * len(budgets), policy)
+    join = make_join([1000] * len(budgets), policy)
     assert answers(join, tuples) == oracles.combinations(tuples, len(budgets))
     assert not join.balance().shed.any()
 
@@ -79,7 +79,7 @@ def test_budgets_that_are_not_reached_change_nothing(drawn, policy):
 @given(arrivals(), policies)
 def test_budgets_hold_and_every_tuple_is_accounted_for(drawn, policy):
     budgets, tuples = drawn
-    join = bounded(budgets, policy, sample=0.3)
+    join = make_join(budgets, policy, sample=0.3)
     for taken, each in enumerate(tuples, start=1):
         answers(join, [each])
         received, shed, expired, kept = join.balance()
@@ -92,7 +92,7 @@ def test_budgets_hold_and_every_tuple_is_accounted_for(drawn, policy):
 @given(arrivals(), policies, st.integers(0, 30), st.booleans())
 def test_run_that_goes_on_elsewhere_is_the_same_run(drawn, policy, cut, writing):
     budgets, tuples = drawn
-    join, there = (bounded(budgets, policy, sample=0.3, seed=3) for _ in range(2))
+    join, there = (make_join(budgets, policy, sample=0.3, seed=3) for _ in range(2))
     join.share = 0.8
     answers(join, tuples[:cut])
     there.restore(join.save())
@@ -110,7 +110,7 @@ def test_run_that_goes_on_elsewhere_is_the_same_run(drawn, policy, cut, writing)
 @given(arrivals(), policies, st.integers(0, 30))
 def test_tuples_may_come_in_several_calls(drawn, policy, cut):
     budgets, tuples = drawn
-    join, other = (bounded(budgets, policy, sample=0.3) for _ in range(2))
+    join, other = (make_join(budgets, policy, sample=0.3) for _ in range(2))
     assert answers(join, tuples) == sorted(answers(other, tuples[:cut]) + answers(other, tuples[cut:]))
     assert live(join) == live(other)
     assert join.losses(1000) == other.losses(1000)
@@ -120,7 +120,7 @@ def test_tuples_may_come_in_several_calls(drawn, policy, cut):
 @given(arrivals(), policies)
 def test_counting_counts_what_would_be_written(drawn, policy):
     budgets, tuples = drawn
-    join, counter = (bounded(budgets, policy, sample=0.3) for _ in range(2))
+    join, counter = (make_join(budgets, policy, sample=0.3) for _ in range(2))
     assert counter.count(columns(tuples)) == len(answers(join, tuples))
     assert live(counter) == live(join)
     assert counter.losses(1000) == join.losses(1000)
@@ -130,7 +130,7 @@ def test_counting_counts_what_would_be_written(drawn, policy):
 @pytest.mark.parametrize("policy", ["pattern", "adaptive"])
 def test_many_streams_have_patterns_too(stream_count, policy):
     found = [Tuple(row % stream_count, row // stream_count, row, row + 10**6, row) for row in range(4 * stream_count)]
-    join = bounded([2] * stream_count, policy)
+    join = make_join([2] * stream_count, policy)
     assert len(answers(join, found)) == 4
     assert join.balance().shed.tolist() == [2] * stream_count
 
@@ -138,7 +138,7 @@ def test_many_streams_have_patterns_too(stream_count, policy):
 def test_patterns_are_as_many_as_are_seen():
     random = np.random.default_rng(0)
     pairs = [(key, stream) for key in range(300) for stream in np.flatnonzero(random.random(20) < 0.5)]
-    join = bounded([5] * 20, "pattern")
+    join = make_join([5] * 20, "pattern")
     assert answers(join, [Tuple(stream, key, key, key + 9, key) for key, stream in pairs]) == []
     assert join.balance().kept.max() == 5
     shed = {name for loss in join.losses(1000) for stream in loss.streams for name in stream.shed}
@@ -149,13 +149,13 @@ def test_patterns_are_as_many_as_are_seen():
 def test_windows_grow_until_the_budget():
     found = [Tuple(row % 2, row, row, 10**6, row) for row in range(5000)]
     for policy in sorted(POLICIES):
-        join = bounded([1500, 2000], policy, span_us=10**6)
+        join = make_join([1500, 2000], policy, span_us=10**6)
         answers(join, found)
         assert join.balance().kept.tolist() == [1500, 2000]
 
 
 def test_room_for_keys_is_used_again():
-    join = bounded([10, 10], "output")
+    join = make_join([10, 10], "output")
     for start in range(0, 20_000, 1000):
         answers(join, [Tuple(row % 2, row, row, row + 5, row) for row in range(start, start + 1000)])
     assert len(join._windows.entries) <= 4096
@@ -163,14 +163,14 @@ def test_room_for_keys_is_used_again():
 
 def test_same_seed_draws_the_same_victims():
     found = [Tuple(0, row, 0, 9, row) for row in range(200)]
-    drawn = [bounded([50], "random", seed=seed) for seed in (1, 1, 2)]
+    drawn = [make_join([50], "random", seed=seed) for seed in (1, 1, 2)]
     for join in drawn:
         answers(join, found)
     assert live(drawn[0]) == live(drawn[1]) != live(drawn[2])
 
 
 def test_random_victims_are_of_all_ages():
-    join = bounded([100], "random")
+    join = make_join([100], "random")
     answers(join, [Tuple(0, row, 0, 9, row) for row in range(1000)])
     ages = 1000 - join.live_rows(0)
     assert 70 < ages.mean() < 130
@@ -178,14 +178,14 @@ def test_random_victims_are_of_all_ages():
 
 def test_product_is_counted_without_being_spelled_out():
     rows = [Tuple(row % 5, 7, row, 10**6, row) for row in range(1000)]
-    assert bounded([200] * 5, "adaptive").count(columns(rows)) == 200.0**5
+    assert make_join([200] * 5, "adaptive").count(columns(rows)) == 200.0**5
 
 
 @settings(max_examples=60)
 @given(arrivals(), policies, st.integers(0, 1000))
 def test_once_there_are_as_many_answers_as_allowed_the_rest_is_refused(drawn, policy, number):
     budgets, tuples = drawn
-    free, join = bounded(budgets, policy), bounded(budgets, policy)
+    free, join = make_join(budgets, policy), make_join(budgets, policy)
     whole = free.join(columns(tuples), 10**6).tolist()
     limit = number % (len(whole) + 1)
     found = join.join(columns(tuples), limit).tolist()
@@ -199,7 +199,7 @@ def test_once_there_are_as_many_answers_as_allowed_the_rest_is_refused(drawn, po
 
 def test_what_comes_next_is_taken_in_again_where_a_rest_was_refused():
     rows = [Tuple(row % 2, 7, row, row + 1000, row) for row in range(40)]
-    join, other = bounded([100, 100], "pattern"), bounded([100, 100], "pattern")
+    join, other = make_join([100, 100], "pattern"), make_join([100, 100], "pattern")
     assert len(join.join(columns(rows[:20]), 30)) == 30
     other.restore(join.save())
     assert join.balance().shed.sum() == 9
@@ -210,14 +210,14 @@ def test_what_comes_next_is_taken_in_again_where_a_rest_was_refused():
 
 def test_more_answers_of_the_sample_than_allowed_are_too_many():
     rows = [Tuple(row % 2, 7, row, row + 1000, row) for row in range(20)]
-    assert len(bounded([100, 100], "pattern", sample=1.0).join(columns(rows), 50)) == 100
+    assert len(make_join([100, 100], "pattern", sample=1.0).join(columns(rows), 50)) == 100
     with pytest.raises(LimitError, match="of a step gives 100 combinations of tuples or more, the limit is 98"):
-        bounded([100, 100], "pattern", sample=1.0).join(columns(rows), 49)
+        make_join([100, 100], "pattern", sample=1.0).join(columns(rows), 49)
 
 
 def test_when_not_all_is_taken_in_no_call_gives_far_more_than_those_before(monkeypatch):
     monkeypatch.setattr("skerry.shedding.bounded_join._ALWAYS", 10)
-    join = bounded([1000, 1000], "oldest")
+    join = make_join([1000, 1000], "oldest")
     join.share = 0.5
     sizes = []
     for call in range(12):
@@ -230,24 +230,24 @@ def test_when_not_all_is_taken_in_no_call_gives_far_more_than_those_before(monke
 
 def test_answers_that_outgrow_the_first_room_are_all_given():
     rows = [Tuple(row % 3, 7, row, row + 10**6, row) for row in range(90)]
-    assert answers(bounded([30] * 3, "adaptive"), rows) == oracles.combinations(rows, 3)
+    assert answers(make_join([30] * 3, "adaptive"), rows) == oracles.combinations(rows, 3)
 
 
 def test_tuple_that_is_never_live_is_none():
-    join = bounded([1], "oldest")
+    join = make_join([1], "oldest")
     assert answers(join, [Tuple(0, 7, 3, 2, 0)]) == []
     assert join.balance().received.tolist() == [0]
 
 
 def test_unknown_policy_is_named_with_those_there_are():
     with pytest.raises(OptionError, match="unknown policy of shedding 'x'; there are adaptive, frequency, oldest"):
-        bounded([1], "x")
+        make_join([1], "x")
 
 
 @pytest.mark.parametrize(("budgets", "options"), [([0], {}), ([1] * 65, {}), ([], {}), ([1], {"span_us": 0})])
 def test_what_cannot_be_is_refused(budgets, options):
     with pytest.raises(KernelError):
-        bounded(budgets, "oldest", **options)
+        make_join(budgets, "oldest", **options)
 
 
 def test_patterns_without_tuples_are_forgotten_when_there_are_many(monkeypatch):
@@ -255,9 +255,9 @@ def test_patterns_without_tuples_are_forgotten_when_there_are_many(monkeypatch):
     random = np.random.default_rng(7)
     drawn = zip(random.integers(0, 9, 6000).tolist(), random.integers(0, 40, 6000).tolist(), strict=True)
     tuples = [Tuple(stream, key, row, row + 150, row) for row, (stream, key) in enumerate(drawn)]
-    join = bounded([6] * 9, "pattern", span_us=10**6)
+    join = make_join([6] * 9, "pattern", span_us=10**6)
     found = answers(join, tuples[:4000])
-    other = bounded([6] * 9, "pattern", span_us=10**6)
+    other = make_join([6] * 9, "pattern", span_us=10**6)
     other.restore(join.save())
     assert join._policy.label_count <= 128
     assert answers(join, tuples[4000:]) == answers(other, tuples[4000:])
@@ -270,6 +270,6 @@ def test_patterns_without_tuples_are_forgotten_when_there_are_many(monkeypatch):
 
 @pytest.mark.parametrize("policy", ["pattern", "output"])
 def test_room_that_is_not_in_use_is_not_saved(policy):
-    join = bounded([10**6], policy, span_us=10**6)
+    join = make_join([10**6], policy, span_us=10**6)
     answers(join, [Tuple(0, key, key, key + 9999, key) for key in range(5000)])
     assert len(join.save()) < 0.5 * sum(array.nbytes for array in join._parts().values())

@@ -27,7 +27,7 @@ JOIN SLIDING(right_gate, ts, INTERVAL '1' HOUR) AS b USING (tag)
 """
 
 
-def drawn(seed, exponent, key_count):
+def draw_tags(seed, exponent, key_count):
     """The tags of two streams: any numbers, and how often each comes falls by a power of its rank."""
     random = np.random.default_rng(seed)
     weights = np.arange(1, key_count + 1) ** -exponent
@@ -70,7 +70,7 @@ def all_answers(tags):
 def test_truth_lies_in_the_interval_nine_times_in_ten(policy, exponent, key_count):
     covered, widths = 0, []
     for seed in range(RUNS):
-        tags = drawn(seed, exponent, key_count)
+        tags = draw_tags(seed, exponent, key_count)
         row, given = report(tags, policy)
         truth = all_answers(tags) - given
         covered += row["lost_low"] <= truth <= row["lost_high"]

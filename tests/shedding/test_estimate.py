@@ -20,7 +20,7 @@ def few(count: int, random: np.random.Generator) -> Losses:
     return random.geometric(0.3, count).astype(np.float64)
 
 
-def spread(count: int, random: np.random.Generator) -> Losses:
+def draw_spread(count: int, random: np.random.Generator) -> Losses:
     return np.ceil(random.lognormal(0, 1, count))
 
 
@@ -28,7 +28,7 @@ def zipf(exponent: float) -> Population:
     return lambda count, random: np.ceil(100 * np.arange(1.0, count + 1) ** -exponent)
 
 
-def sampled(losses: Losses, rate: float, random: np.random.Generator) -> tuple[Sampled, float]:
+def draw_sample(losses: Losses, rate: float, random: np.random.Generator) -> tuple[Sampled, float]:
     """What a sample shows, and the truth outside of it."""
     seen = losses[random.random(losses.size) < rate]
     sums = Sampled(rate, seen.size, float(seen.sum()), float((seen**2).sum()), float(seen.max(initial=0)))
@@ -44,8 +44,8 @@ def sampled(losses: Losses, rate: float, random: np.random.Generator) -> tuple[S
         (equal, 0.3, 10),
         (few, 0.01, 5),
         (few, 0.1, 10),
-        (spread, 0.01, 5),
-        (spread, 0.01, 10),
+        (draw_spread, 0.01, 5),
+        (draw_spread, 0.01, 10),
         (zipf(0.7), 0.01, 5),
         (zipf(0.7), 0.01, 10),
         (zipf(0.7), 0.1, 30),
@@ -57,7 +57,7 @@ def test_truth_lies_in_the_interval_nine_times_in_ten(population, rate, expected
     random, covered = np.random.default_rng(1), 0
     for _ in range(RUNS):
         losses = population(int(expected_keys / rate * random.uniform(0.7, 1.3)), random)
-        sums, truth = sampled(losses, rate, random)
+        sums, truth = draw_sample(losses, rate, random)
         found = estimate(sums, plausible=float(losses.mean()))
         covered += found.low <= truth <= found.high
     assert 0.85 <= covered / RUNS <= 0.95
@@ -67,7 +67,7 @@ def test_truth_lies_in_the_interval_nine_times_in_ten(population, rate, expected
 def test_upper_end_is_right_even_if_hardly_any_key_of_the_sample_loses(expected_keys):
     random, above = np.random.default_rng(2), 0
     for _ in range(RUNS):
-        sums, truth = sampled(np.ones(int(expected_keys / 0.01)), 0.01, random)
+        sums, truth = draw_sample(np.ones(int(expected_keys / 0.01)), 0.01, random)
         above += truth > estimate(sums).high
     assert above <= 0.05 * RUNS
 
@@ -76,7 +76,7 @@ def test_estimate_is_right_on_the_average():
     random, losses = np.random.default_rng(3), zipf(0.7)(2_000, np.random.default_rng(3))
     found, truths = [], []
     for _ in range(RUNS):
-        sums, truth = sampled(losses, 0.05, random)
+        sums, truth = draw_sample(losses, 0.05, random)
         found.append(estimate(sums).total)
         truths.append(truth)
     assert np.mean(found) == pytest.approx(np.mean(truths), rel=0.02)

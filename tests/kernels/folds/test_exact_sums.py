@@ -12,7 +12,7 @@ from tests.kernels.columns import Column, behind, columns, finite, same
 from tests.oracles.sums import exact
 
 
-def summed(column: Column) -> Totals:
+def sum_column(column: Column) -> Totals:
     return add_values(column.values, column.valid, column.numbers, column.count)
 
 
@@ -20,7 +20,7 @@ def total_of(*values: float) -> Totals:
     return add_values(np.array(values), np.ones(len(values), bool), np.zeros(len(values), np.int64), 1)
 
 
-def merged(*parts: Totals) -> Totals:
+def merge(*parts: Totals) -> Totals:
     whole = parts[0]
     for part in parts[1:]:
         whole = behind(whole, part)
@@ -29,43 +29,43 @@ def merged(*parts: Totals) -> Totals:
 
 @given(columns())
 def test_sums_agree_with_fractions(column):
-    for number, found in enumerate(as_doubles(summed(column))):
+    for number, found in enumerate(as_doubles(sum_column(column))):
         assert same(found, oracles.total(column.of_group(number)))
 
 
 @given(columns(), st.integers(0, 12))
 def test_sum_of_any_split_equals_the_whole(column, position):
     first, second = column.cut(position)
-    parts = as_doubles(merged(summed(first), summed(second)))
-    assert all(map(same, parts, as_doubles(summed(column))))
+    parts = as_doubles(merge(sum_column(first), sum_column(second)))
+    assert all(map(same, parts, as_doubles(sum_column(column))))
 
 
 @given(columns(finite))
 def test_halves_hold_106_bits(column):
-    for number, (high, low) in enumerate(zip(*halves(summed(column)), strict=True)):
+    for number, (high, low) in enumerate(zip(*halves(sum_column(column)), strict=True)):
         whole = exact(column.of_group(number))
         assert math.isinf(high) or low == oracles.nearest(whole - exact([high]))
 
 
 @given(columns(finite))
 def test_fraction_of_a_total_is_not_rounded(column):
-    totals = summed(column)
+    totals = sum_column(column)
     for number in range(column.count):
         assert as_fraction(totals, number) == exact(column.of_group(number))
 
 
 @given(columns(finite))
 def test_merging_again_and_again_does_not_widen_totals(column):
-    totals = merged(summed(column))
+    totals = merge(sum_column(column))
     for _ in range(3):
-        again = merged(totals)
+        again = merge(totals)
         assert again.words.size <= totals.words.size
         totals = again
 
 
 def test_total_of_a_group_without_values_does_not_widen_others():
     empty = add_values(np.array([]), np.array([], bool), np.array([], np.int64), 1)
-    assert merged(total_of(1.0), empty).words.size == total_of(1.0).words.size
+    assert merge(total_of(1.0), empty).words.size == total_of(1.0).words.size
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_tie_is_broken_by_the_least_part(power, below, sign, side):
 
 
 def test_infinities_of_both_signs_meet_in_a_merge():
-    assert math.isnan(as_doubles(merged(total_of(math.inf), total_of(-math.inf)))[0])
+    assert math.isnan(as_doubles(merge(total_of(math.inf), total_of(-math.inf)))[0])
 
 
 @example([1e308] * 3, [-1e308] * 3)

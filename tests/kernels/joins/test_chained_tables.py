@@ -26,7 +26,7 @@ from tests.oracles import rivals
 from tests.oracles.rivals import Arrival
 
 
-def found(chains, table, key, start, end):
+def find(chains, table, key, start, end):
     """All matches of a table, in the order in which they are met."""
     entry = chains.heads[bucket_of(chains.tables, table, hashed(key))]
     met = []
@@ -39,7 +39,7 @@ def found(chains, table, key, start, end):
 def agree(chains, kept, table_count):
     keys = {arrival.key for arrival in kept} | {0}
     return all(
-        found(chains, table, key, start, end) == rivals.matches(kept, table, key, start, end)
+        find(chains, table, key, start, end) == rivals.matches(kept, table, key, start, end)
         for table in range(table_count)
         for key in keys
         for start, end in ((-3, 4), (-(2**63), 2**63 - 1))

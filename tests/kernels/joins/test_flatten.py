@@ -11,7 +11,7 @@ lists = st.lists(st.lists(st.integers(1, 4), max_size=7), max_size=4)
 """Sensors of the members that follow the first; the first is of sensor 0."""
 
 
-def combined(lists, limit=10**6):
+def flatten_all(lists, limit=10**6):
     members = [[0, *others] for others in lists]
     offsets = np.cumsum([0, *map(len, members)])
     return flatten_lists(
@@ -19,7 +19,7 @@ def combined(lists, limit=10**6):
     ), offsets
 
 
-def expected(others):
+def expect(others):
     """Places in the list, as the oracle chooses them."""
     answer = Answer(Reading(0, 0, 0), 0, tuple((sensor, index) for index, sensor in enumerate([0, *others])))
     return [[index for _, index in each.members] for each in flatten(answer)]
@@ -27,30 +27,30 @@ def expected(others):
 
 @given(lists)
 def test_combinations_agree_with_a_product(lists):
-    found, offsets = combined(lists)
+    found, offsets = flatten_all(lists)
     for index, others in enumerate(lists):
         rows = np.flatnonzero(found.lists == index)
         chosen = [
             (found.members[found.offsets[row] : found.offsets[row + 1]] - offsets[index]).tolist() for row in rows
         ]
-        assert sorted(chosen) == sorted(expected(others))
+        assert sorted(chosen) == sorted(expect(others))
 
 
 @given(lists)
 def test_lists_keep_their_order(lists):
-    numbers = combined(lists)[0].lists.tolist()
+    numbers = flatten_all(lists)[0].lists.tolist()
     assert numbers == sorted(numbers)
 
 
 def test_as_many_combinations_as_allowed_are_given():
-    found, _ = combined([[1, 1, 2, 2], [1, 1]], limit=6)
+    found, _ = flatten_all([[1, 1, 2, 2], [1, 1]], limit=6)
     assert found.lists.tolist() == [0, 0, 0, 0, 1, 1]
 
 
 @pytest.mark.parametrize("lists", [[[1, 1, 2, 2], [1, 1]], [[]] * 6, [[1, 1, 2, 2], [], []]])
 def test_one_combination_too_many_is_refused(lists):
     with pytest.raises(LimitError, match="more than 5 rows at once"):
-        combined(lists, limit=5)
+        flatten_all(lists, limit=5)
 
 
 def test_more_combinations_than_numbers_can_count_are_refused():

@@ -36,10 +36,10 @@ def alone(steps, spans, keys):
     """Rows without a partner, by nested loops."""
     tuples = list(tuples_of(steps, spans, keys))
     here, there = ([each for each in tuples if each.stream == stream] for stream in (0, 1))
-    return Counter(each.row for each in here if not any(_met(each, other) for other in there))
+    return Counter(each.row for each in here if not any(_meet(each, other) for other in there))
 
 
-def _met(one, other):
+def _meet(one, other):
     return one.key is not None and one.key == other.key and max(one.start, other.start) <= min(one.end, other.end)
 
 

@@ -138,14 +138,14 @@ def test_answers_have_the_columns_of_all_sides_as_they_came(steps, windows):
 
 
 @st.composite
-def counted(draw):
+def counted_windows(draw):
     """Batches of streams in the order in which they come, and the windows of the streams."""
     kinds = draw(st.lists(st.tuples(st.booleans(), st.integers(1, 4)), min_size=1, max_size=4))
     batches = draw(st.lists(st.tuples(st.integers(0, len(kinds) - 1), st.lists(readings, max_size=3)), max_size=8))
     return kinds, batches, draw(st.integers(1, 3))
 
 
-@given(counted())
+@given(counted_windows())
 def test_last_rows_are_counted_as_they_arrive(drawn):
     kinds, batches, every = drawn
     sides = [
@@ -175,7 +175,7 @@ def test_rows_that_join_nothing_are_counted_all_the_same():
     assert join.advance(START_OF_TIME).num_rows == 0
 
 
-def stamped(*rows):
+def make_stamped(*rows):
     """Rows of one tag, each as (when it arrived, its number)."""
     schema = pa.schema([*SCHEMA, *STAMPS])
     readings = [{"ts": 0, "tag": 7, "row": row, ARRIVAL: arrival, LANE: 0} for arrival, row in rows]
@@ -184,9 +184,9 @@ def stamped(*rows):
 
 @pytest.mark.parametrize("saved", [False, True])
 def test_rows_with_stamps_are_counted_in_the_order_of_their_stamps(saved):
-    sides = [Side(name, stamped().schema, ("tag",), "ts", None, 1) for name in ("s0", "s1")]
+    sides = [Side(name, make_stamped().schema, ("tag",), "ts", None, 1) for name in ("s0", "s1")]
     join = MultiJoin(sides)
-    for batch, stream in ((stamped((3, 1), (5, 2)), 0), (stamped((4, 10)), 1), (stamped((1, 0)), 0)):
+    for batch, stream in ((make_stamped((3, 1), (5, 2)), 0), (make_stamped((4, 10)), 1), (make_stamped((1, 0)), 0)):
         join.transition(batch, stream)
     if saved:
         pages = join.snapshot()
@@ -202,7 +202,7 @@ def test_counted_rows_are_forgotten_at_the_end_of_time():
     assert join.snapshot().keys() == MultiJoin([side("a", last_rows=5), side("b", last_rows=5)]).snapshot().keys()
 
 
-def unscrambled(hash_):
+def unscramble(hash_):
     """The integer that has a hash (splitmix64, backwards)."""
     for shift, factor in ((31, 0x94D049BB133111EB), (27, 0xBF58476D1CE4E5B9), (30, 1)):
         hash_ ^= hash_ >> shift ^ hash_ >> 2 * shift
@@ -214,7 +214,7 @@ def unscrambled(hash_):
 def test_keys_whose_hashes_collide_are_kept_apart():
     # Two columns are hashed as scramble(31 * scramble(hash of the first) + hash of the second).
     first, second = ((oracles.mix(0, oracles.hash_integer(tag)) * 31) % 2**64 for tag in (1, 2))
-    twin = unscrambled((first + oracles.hash_integer(5) - second) % 2**64)
+    twin = unscramble((first + oracles.hash_integer(5) - second) % 2**64)
     schema = pa.schema({"ts": TIMESTAMP, "tag": pa.int64(), "place": pa.int64()})
     one, other = (batch_of([{"ts": 0, "tag": tag, "place": at}], schema) for tag, at in ((1, 5), (2, twin)))
     codes = [key_codes(batch.columns[1:], 1)[0].item() for batch in (one, other)]

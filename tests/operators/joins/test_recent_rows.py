@@ -19,7 +19,7 @@ def batch(first: int, count: int, null: bool = False) -> pa.RecordBatch:
     return pa.record_batch([pa.array(numbers, TIMESTAMP), pa.array(numbers / 2), lanes], schema=SCHEMA)
 
 
-def filled(sizes) -> tuple[RecentRows, int]:
+def fill(sizes) -> tuple[RecentRows, int]:
     recent, count = RecentRows(SCHEMA), 0
     for size, null in sizes:
         recent.add(batch(count, size, null), np.arange(count, count + size))
@@ -29,7 +29,7 @@ def filled(sizes) -> tuple[RecentRows, int]:
 
 @given(batches, st.data())
 def test_rows_are_given_as_they_came_or_not_at_all(sizes, data):
-    recent, count = filled(sizes)
+    recent, count = fill(sizes)
     for _ in range(4 if count else 0):
         rows = np.array(data.draw(st.lists(st.integers(0, count - 1), min_size=1, max_size=9)), np.int64)
         taken = recent.take(rows)
@@ -38,25 +38,25 @@ def test_rows_are_given_as_they_came_or_not_at_all(sizes, data):
 
 @given(st.lists(st.integers(1, 700), min_size=1, max_size=9))
 def test_last_thousand_rows_are_there(sizes):
-    recent, count = filled([(size, False) for size in sizes])
+    recent, count = fill([(size, False) for size in sizes])
     assert recent.take(np.arange(max(count - 1024, 0), count)) is not None
 
 
 def test_batch_with_null_is_passed_over():
-    recent, _ = filled([(5, False), (5, True), (5, False)])
+    recent, _ = fill([(5, False), (5, True), (5, False)])
     assert recent.take(np.array([4])) is recent.take(np.array([5])) is None
     assert recent.take(np.array([10])) == batch(10, 1)
 
 
 def test_rows_with_gaps_between_them_lie_at_their_numbers():
-    recent, _ = filled([(5, False)])
+    recent, _ = fill([(5, False)])
     recent.add(batch(5, 9).take(pa.array([0, 3, 8])), np.array([5, 8, 13]))
     assert recent.take(np.array([13, 4, 8])) == batch(0, 14).take(pa.array([13, 4, 8]))
 
 
 @given(batches, st.data())
 def test_it_starts_over_with_what_is_held(sizes, data):
-    recent, count = filled([*sizes, (1, False)])
+    recent, count = fill([*sizes, (1, False)])
     oldest = data.draw(st.integers(0, count - 1))
     kept = np.flatnonzero(np.arange(count) % data.draw(st.integers(1, 3)) == 0)
     held = [(part, batch(0, count).take(pa.array(part))) for part in np.array_split(kept, 3) if part.size]
@@ -67,12 +67,12 @@ def test_it_starts_over_with_what_is_held(sizes, data):
 
 
 def test_it_does_not_start_over_with_a_null():
-    recent, _ = filled([(5, False), (5, False)])
+    recent, _ = fill([(5, False), (5, False)])
     assert not recent.start_over(2, [(np.arange(5), batch(0, 5)), (np.arange(5, 10), batch(5, 5, null=True))])
 
 
 def test_large_batch_finds_room():
-    recent, _ = filled([(5000, False)])
+    recent, _ = fill([(5000, False)])
     assert recent.take(np.array([0, 4999])) == batch(0, 5000).take(pa.array([0, 4999]))
 
 

@@ -20,7 +20,7 @@ def batch(first: int, count: int) -> pa.RecordBatch:
     )
 
 
-def filled(lengths, life: int = 10**9) -> RowStore:
+def fill(lengths, life: int = 10**9) -> RowStore:
     """A store in which row n says "row n", and ends at n + life."""
     store = RowStore(SCHEMA)
     for count in lengths:
@@ -37,7 +37,7 @@ def speeds(store: RowStore, rows: list[int]) -> list[float]:
     return store.take(np.array(rows, np.int64)).column("speed").to_pylist()
 
 
-def restored(pages, next_row=0) -> RowStore:
+def restore(pages, next_row=0) -> RowStore:
     store = RowStore(SCHEMA)
     store.restore(pages, next_row)
     return store
@@ -45,7 +45,7 @@ def restored(pages, next_row=0) -> RowStore:
 
 @given(lengths, st.data())
 def test_rows_are_taken_in_any_order_and_as_often_as_asked(lengths, data):
-    store = filled(lengths)
+    store = fill(lengths)
     rows = data.draw(st.lists(st.integers(0, sum(lengths) - 1), max_size=30)) if sum(lengths) else []
     expected = pa.concat_batches([batch(row, 1) for row in rows]) if rows else SCHEMA.empty_table().to_batches()
     taken = store.take(np.array(rows, np.int64))
@@ -68,12 +68,12 @@ def test_rows_are_taken_again_whatever_was_kept_between(parts, data):
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=60))
 def test_chunks_stay_few(lengths):
-    store = filled(lengths)
+    store = fill(lengths)
     assert len(store.snapshot()) <= 3 * (sum(lengths).bit_length() // 2 + 1)
 
 
 def test_rows_of_large_and_small_chunks_are_taken_together():
-    store = filled([50_000, 40_000, 10, 10])
+    store = fill([50_000, 40_000, 10, 10])
     rows = [90_015, 3, 50_001, 90_005, 3]
     assert speeds(store, rows) == [row / 2 for row in rows]
 
@@ -110,7 +110,7 @@ def test_rows_that_are_not_kept_are_counted_all_the_same():
 
 @given(lengths, st.integers(0, 100), st.integers(0, 1200))
 def test_rows_until_their_end_are_held(lengths, life, moment):
-    store = filled(lengths, life)
+    store = fill(lengths, life)
     store.forget(moment)
     expected = [row for row in range(sum(lengths)) if row + life >= moment]
     numbers, rows = store.live_rows()
@@ -119,9 +119,9 @@ def test_rows_until_their_end_are_held(lengths, life, moment):
 
 @given(lengths, st.integers(0, 100), st.integers(0, 1200))
 def test_saved_panes_hold_live_rows_only(lengths, life, moment):
-    store = filled(lengths, life)
+    store = fill(lengths, life)
     store.forget(moment)
-    copy = restored(store.snapshot())
+    copy = restore(store.snapshot())
     assert copy.count == len(store.live_rows()[0])
     assert copy.live_rows()[1] == store.live_rows()[1]
 
@@ -130,7 +130,7 @@ def test_gaps_between_numbers_are_found():
     store = RowStore(SCHEMA)
     store.add(batch(0, 8), np.array([9, 0, 9, 0, 0, 9, 0, 9]))
     store.forget(1)
-    assert speeds(restored(store.snapshot()), [7, 2, 5]) == [3.5, 1.0, 2.5]
+    assert speeds(restore(store.snapshot()), [7, 2, 5]) == [3.5, 1.0, 2.5]
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 50)), max_size=20))
@@ -142,36 +142,36 @@ def test_changes_add_up_to_the_snapshot(steps):
         store.forget(moment)
         apply_changes(store.changes(), saved)
         assert saved.keys() == store.snapshot().keys()
-        assert restored(saved, store.next_row).take(store.live_rows()[0]) == store.live_rows()[1]
+        assert restore(saved, store.next_row).take(store.live_rows()[0]) == store.live_rows()[1]
 
 
 def test_chunk_that_is_saved_is_not_written_again():
-    store = filled([20])
+    store = fill([20])
     assert len(store.changes().put) == 1
     add(store, 1)
     assert len(store.changes().put) == 1
 
 
 def test_chunk_is_dropped_when_its_last_row_ends():
-    store = filled([3, 3], life=0)
+    store = fill([3, 3], life=0)
     store.changes()
     store.forget(3)
     assert store.changes().drop == ["0"]
 
 
 def test_numbers_go_on_after_a_restore():
-    store = filled([3])
-    assert restored(store.snapshot()).next_row == 3
-    assert restored({}, next_row=7).next_row == 7
+    store = fill([3])
+    assert restore(store.snapshot()).next_row == 3
+    assert restore({}, next_row=7).next_row == 7
 
 
 def test_store_that_was_restored_goes_on_saving_changes():
-    store = filled([3])
+    store = fill([3])
     saved = dict(store.snapshot())
-    copy = restored(saved)
+    copy = restore(saved)
     add(copy, 2)
     apply_changes(copy.changes(), saved)
-    assert speeds(restored(saved), [4, 0]) == [2.0, 0.0]
+    assert speeds(restore(saved), [4, 0]) == [2.0, 0.0]
 
 
 def test_ends_of_other_length_are_refused():
@@ -180,7 +180,7 @@ def test_ends_of_other_length_are_refused():
 
 
 def test_rows_that_are_not_to_be_kept_are_let_go():
-    store = filled([3, 3, 3, 3])
+    store = fill([3, 3, 3, 3])
     store.keep(np.array([1, 5, 11, 40]))
     assert store.count == 3
     assert store.live_rows()[0].tolist() == [1, 5, 11]

@@ -29,7 +29,7 @@ class Shedding(Streams):
         )
         self.losses, self.figures, self.take_in = join.losses, join.figures, join.take_in
 
-    def held(self):
+    def held_counts(self):
         """The rows of each side that its saved state holds."""
         pages = {name: blob for name, blob in self.snapshot().items() if name[0].isdigit()}
         found = [0] * self._stream_count
@@ -77,8 +77,8 @@ def test_budget_holds_and_all_readings_are_accounted_for(policy, steps, spans, m
         operator.transition(batch)
         operator.advance(watermark)
         figures = operator.figures()
-        assert max(operator.held()) <= memory_rows
-        assert sum(operator.held()) <= figures["kept"]
+        assert max(operator.held_counts()) <= memory_rows
+        assert sum(operator.held_counts()) <= figures["kept"]
         assert figures["received"] == figures["shed"] + figures["expired"] + figures["kept"]
 
 

@@ -66,7 +66,7 @@ def run(operator, steps):
     ]
 
 
-def expected(steps, windows, keys=("tag",)):
+def expect(steps, windows, keys=("tag",)):
     return oracles.combinations(list(tuples_of(steps, windows, keys)), len(windows))
 
 
@@ -75,14 +75,14 @@ def expected(steps, windows, keys=("tag",)):
 @given(steps=steps(one_key), windows=windows, memory_rows=budgets)
 def test_answers_agree_with_nested_loops_in_the_end(technique, steps, windows, memory_rows):
     found = run(Streams(windows, memory_rows, technique), [*steps, END])
-    assert rows_of(found, len(windows)) == expected(steps, windows)
+    assert rows_of(found, len(windows)) == expect(steps, windows)
 
 
 @pytest.mark.parametrize("keys", [("tag",), ("name",), ("height",), ("tag", "name")], ids="-".join)
 @given(steps=steps(), windows=windows, memory_rows=budgets)
 def test_any_key_can_be_spilled(keys, steps, windows, memory_rows):
     found = run(Streams(windows, memory_rows, keys=keys), [*steps, END])
-    assert rows_of(found, len(windows)) == expected(steps, windows, keys)
+    assert rows_of(found, len(windows)) == expect(steps, windows, keys)
 
 
 @techniques
@@ -102,7 +102,7 @@ def test_join_goes_on_with_another_budget(technique, steps, windows, budgets):
         pages, operator = operator.snapshot(), Streams(windows, budgets[index % 2], technique)
         operator.restore(pages)
         assert operator.join.memory_count <= budgets[index % 2]
-    assert rows_of(found, len(windows)) == expected(steps, windows)
+    assert rows_of(found, len(windows)) == expect(steps, windows)
 
 
 @techniques

@@ -12,7 +12,7 @@ FULL = 0b1111
 PATTERNS = (0b0010, 0b0011, 0b0110, 0b1010, FULL)
 
 
-def drawn(seed):
+def draw_steps(seed):
     """Patterns, how many tuples of each come, and what these yield; by chance alone, for short lists show little."""
     random = np.random.default_rng(seed)
     patterns, arriving = random.choice(PATTERNS, 60), random.choice([1, 2, 5, 30], 60)
@@ -31,7 +31,7 @@ def test_patterns_are_in_order_of_what_they_yield(seed):
     windows = empty_windows(np.full(STREAMS, 250, np.int64))
     policy = Pattern.of(windows, seed=0, hash_values=0)
     seen, tuples, answers = [], dict.fromkeys(PATTERNS, 0), dict.fromkeys(PATTERNS, 0)
-    for number, (pattern, arriving, yielding) in enumerate(drawn(seed), start=1):
+    for number, (pattern, arriving, yielding) in enumerate(draw_steps(seed), start=1):
         kind = policy.classify(windows, 0, 0, STREAM, np.uint64(pattern))
         windows.tuples[at(windows, STREAM, number)]["kind"] = kind
         seen += [pattern] if pattern not in seen else []
