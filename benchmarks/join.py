@@ -27,8 +27,8 @@ from _watched import watched
 from _workloads import ANSWERS, WINDOW_US, complete, gathered, steps, write_parts
 from skerry.model.time import END_OF_TIME
 from skerry.operators.gather import Gather
-from skerry.operators.joins.join import MultiJoin
-from skerry.operators.joins.techniques import TECHNIQUES
+from skerry.operators.joins.make_technique import TECHNIQUES
+from skerry.operators.joins.multi_join import MultiJoin
 from skerry.plan.sharing import share
 from skerry.plan.side import Side
 
@@ -39,14 +39,14 @@ _REPEATS = 3
 Steps = Sequence[tuple[list[pa.RecordBatch], int]]
 
 
-def joined(cut: Steps, technique: str) -> int:
+def run_join(cut: Steps, technique: str) -> int:
     """The complete join, operator by itself; how many answers."""
-    sides = [Side(f"s{place}", batch.schema, ("val",), "ts", WINDOW_US) for place, batch in enumerate(cut[0][0])]
+    sides = [Side(f"s{stream}", batch.schema, ("val",), "ts", WINDOW_US) for stream, batch in enumerate(cut[0][0])]
     operator = MultiJoin(sides, technique)
     count = 0
     for batches, newest in cut:
-        for place, batch in enumerate(batches):
-            operator.transition(batch, place)
+        for stream, batch in enumerate(batches):
+            operator.transition(batch, stream)
         count += operator.advance(newest).num_rows
     return count + operator.advance(END_OF_TIME).num_rows
 
@@ -54,7 +54,7 @@ def joined(cut: Steps, technique: str) -> int:
 def duckdb_loop(cut: Steps) -> int:
     """The window in DuckDB's tables, a join a step; an answer belongs to the step of its newest member."""
     connection = duckdb.connect(config={"threads": 2})
-    names = [f"s{place}" for place in range(len(cut[0][0]))]
+    names = [f"s{stream}" for stream in range(len(cut[0][0]))]
     for name in names:
         connection.execute(f"CREATE TABLE {name} (ts BIGINT, sensor BIGINT, val BIGINT)")
     pairs = [f"abs({one}.ts - {other}.ts) <= {WINDOW_US}" for one, other in itertools.combinations(names, 2)]
@@ -81,14 +81,14 @@ def polars_loop(cut: Steps) -> int:
     held: list[pl.DataFrame] = [pl.from_arrow(batch.slice(0, 0)) for batch in cut[0][0]]
     count, before = 0, -1
     for batches, edge in cut:
-        for place, batch in enumerate(batches):
-            held[place] = pl.concat([held[place], pl.from_arrow(batch)])
+        for stream, batch in enumerate(batches):
+            held[stream] = pl.concat([held[stream], pl.from_arrow(batch)])
         frame = held[0].lazy().select("val", t0=pl.col("ts").dt.epoch("us"))
-        for place in range(1, len(held)):
-            other = held[place].lazy().select("val", pl.col("ts").dt.epoch("us").alias(f"t{place}"))
-            near = [(pl.col(f"t{place}") - pl.col(f"t{one}")).abs() <= WINDOW_US for one in range(place)]
+        for stream in range(1, len(held)):
+            other = held[stream].lazy().select("val", pl.col("ts").dt.epoch("us").alias(f"t{stream}"))
+            near = [(pl.col(f"t{stream}") - pl.col(f"t{one}")).abs() <= WINDOW_US for one in range(stream)]
             frame = frame.join(other, on="val").filter(*near)
-        newest = pl.max_horizontal(*(f"t{place}" for place in range(len(held))))
+        newest = pl.max_horizontal(*(f"t{stream}" for stream in range(len(held))))
         count += frame.filter(newest > before).collect().height
         held = [part.filter(pl.col("ts").dt.epoch("us") >= edge - WINDOW_US) for part in held]
         before = edge
@@ -109,7 +109,7 @@ def _pairs(answers: pa.RecordBatch) -> int:
     return len(answers.column("members").flatten()) - answers.num_rows
 
 
-def timed(work: Callable[[], int], rows: int, repeats: int = _REPEATS) -> tuple[float, int]:
+def measure(work: Callable[[], int], rows: int, repeats: int = _REPEATS) -> tuple[float, int]:
     """The best rate of several, in rows a second, and the answers. Cutting the input into steps is not counted."""
     best, count = 0.0, 0
     for _ in range(repeats):
@@ -127,17 +127,17 @@ def in_process() -> dict[str, float]:
         some = streams[:m]
         cut = list(steps(some, _STEP_ROWS))
         cases: dict[str, Callable[[], int]] = {
-            name: lambda name=name, cut=cut: joined(cut, name) for name in TECHNIQUES
+            name: lambda name=name, cut=cut: run_join(cut, name) for name in TECHNIQUES
         }
         cases["DuckDB in a loop"] = lambda cut=cut: duckdb_loop(cut)
         if importlib.util.find_spec("polars"):
             cases["Polars in a loop"] = lambda cut=cut: polars_loop(cut)
         for name, case in cases.items():
-            rate, count = timed(case, sum(stream.num_rows for stream in some))
+            rate, count = measure(case, sum(stream.num_rows for stream in some))
             assert count == ANSWERS[m], f"{name}, m = {m}: {count} answers, not {ANSWERS[m]}"
             found[f"complete, m = {m}: {name}"] = rate
             print(f"  complete, m = {m}: {name}: {rate / 1e6:.2f} M tuples/s", flush=True)
-    return found | variable_arity() | shared()
+    return found | variable_arity() | measure_shared()
 
 
 def variable_arity() -> dict[str, float]:
@@ -147,19 +147,19 @@ def variable_arity() -> dict[str, float]:
     expected = gather(list(steps([readings], 1_000_000)))
     for rows in (10_000, 100_000, 1_000_000):
         cut = list(steps([readings], rows))
-        rate, pairs = timed(lambda cut=cut: gather(cut), readings.num_rows)
+        rate, pairs = measure(lambda cut=cut: gather(cut), readings.num_rows)
         assert pairs == expected, f"GATHER in steps of {rows}: {pairs} pairs, not {expected}"
         found[f"GATHER, 2,000 sensors, steps of {rows}"] = rate
     for sensors in (200, 2_000, 20_000):
         cut = list(steps([gathered(sensors, 2_000_000 // sensors, after_complete=False)], 100_000))
-        rate, _ = timed(lambda cut=cut: gather(cut), 2_000_000)
+        rate, _ = measure(lambda cut=cut: gather(cut), 2_000_000)
         found[f"GATHER, {sensors} sensors, same total rate"] = rate
     for name, rate in found.items():
         print(f"  {name}: {rate / 1e6:.2f} M tuples/s", flush=True)
     return found
 
 
-def shared(count: int = 1_000, some: int = 20) -> dict[str, float]:
+def measure_shared(count: int = 1_000, some: int = 20) -> dict[str, float]:
     """Views over one join: how many readings a second all of them take in together, and each alone."""
     streams = complete()[:3]
     cut, views = list(steps(streams, _STEP_ROWS)), _shared_joins.plans(count)
@@ -167,8 +167,8 @@ def shared(count: int = 1_000, some: int = 20) -> dict[str, float]:
     answers = _shared_joins.answered(together, cut)
     expected = _shared_joins.answered(views[:some], cut)
     assert {name: answers[name] for name in expected} == expected, "shared and alone differ"
-    many, _ = timed(lambda: _shared_joins.answered(together, cut).total(), rows)
-    few, _ = timed(lambda: _shared_joins.answered(views[:some], cut).total(), rows)
+    many, _ = measure(lambda: _shared_joins.answered(together, cut).total(), rows)
+    few, _ = measure(lambda: _shared_joins.answered(views[:some], cut).total(), rows)
     name = f"{count} views, one join"
     print(f"  {name}: {many / 1e6:.2f} M tuples/s, {many / few * count / some:.0f} times each alone", flush=True)
     return {name: many, f"{name}: times each alone": many / few * count / some}
@@ -179,7 +179,7 @@ def on_spark(streams_count: int, rows: int, parts: int) -> dict[str, float]:
     found: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
         streams, sensors = complete(rows)[:streams_count], gathered(each=9_000)
-        expected = joined(list(steps(streams, _STEP_ROWS)), "snjoin")
+        expected = run_join(list(steps(streams, _STEP_ROWS)), "snjoin")
         write_parts(streams, Path(folder) / "complete", parts)
         write_parts([sensors], Path(folder) / "gather", 60)
         for batch_rows in (50_000, 1_000_000):
@@ -193,11 +193,11 @@ def _contest(folder: Path, what: str, batch_rows: int, expected: int) -> dict[st
     for who in ("skerry", "native"):
         contender = Path(__file__).parent / "_spark_join.py"
         printed, peak = watched([sys.executable, str(contender), who, what, str(folder), str(batch_rows)])
-        told = json.loads(printed.splitlines()[-1])
-        assert told["answers"] == expected, f"{who}, {what}: {told['answers']} answers, not {expected}"
+        result = json.loads(printed.splitlines()[-1])
+        assert result["answers"] == expected, f"{who}, {what}: {result['answers']} answers, not {expected}"
         name = f"{what} on Spark, batches of {batch_rows}: {who}"
-        found |= {name: told["rate"], f"{name}, bytes": peak}
-        print(f"  {name}: {told['rate'] / 1e6:.3f} M tuples/s, {peak / 2**30:.2f} GiB", flush=True)
+        found |= {name: result["rate"], f"{name}, bytes": peak}
+        print(f"  {name}: {result['rate'] / 1e6:.3f} M tuples/s, {peak / 2**30:.2f} GiB", flush=True)
     return found
 
 
@@ -212,7 +212,7 @@ def main() -> None:
     given = parser.parse_args()
     found: dict[str, float] = {}
     if given.only == "shared":
-        found |= shared()
+        found |= measure_shared()
     if given.only in (None, "process"):
         found |= in_process()
     if given.only in (None, "spark"):

@@ -137,7 +137,9 @@ def sustainable(runtime: str, window: int, seconds: float) -> dict[str, float]:
     return {"rate": (_readings(full[-1]) - _readings(full[0])) / spent, "seconds": spent}
 
 
-def overloaded(runtime: str, window: int, rate: float, seconds: float, most: float, memory: int) -> dict[str, float]:
+def run_overloaded(
+    runtime: str, window: int, rate: float, seconds: float, most: float, memory: int
+) -> dict[str, float]:
     """What became of the readings, with shedding."""
     database, sink = connect(), Counting()
     options = _SHED.format(memory=memory, most=f"{most:g}")
@@ -145,7 +147,7 @@ def overloaded(runtime: str, window: int, rate: float, seconds: float, most: flo
     found = steps(database, sink, Settings(runtime), seconds)
     _stop_if_failed(found[-1].total)
     lags = [step.lag for step in found]
-    on = next((place for place, lag in enumerate(lags) if lag > most / 2), len(lags) - 1)
+    on = next((index for index, lag in enumerate(lags) if lag > most / 2), len(lags) - 1)
     return {
         "readings": _readings(found[-1]),
         "steps": len(found),
@@ -153,26 +155,26 @@ def overloaded(runtime: str, window: int, rate: float, seconds: float, most: flo
         "longest lag after the first shed step": max(lags[on + 1 :], default=0.0),
         "lag, 99th percentile by time": _percentile(found, 99.0),
         "lag, median by time": _percentile(found, 50.0),
-        "longest wait for an answer": max(step.lag + took for step, took in _timed(found)),
+        "longest wait for an answer": max(step.lag + took for step, took in _with_durations(found)),
         "answers": sink.answers,
         **found[-1].total.figures["again"],
-        **_lost(sink.losses),
+        **_sum_losses(sink.losses),
     }
 
 
-def _lost(losses: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def _sum_losses(losses: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """The sums of the loss report: of each side, and of both."""
     found: dict[str, float] = {"spans in the loss report": len({row["window_start"] for row in losses})}
     for row in losses:
         for name in ("received", "shed") if row["stream"] else ("received", "shed", "answers", "lost"):
-            told = f"loss report: {name}" + (f" of side {row['stream']}" if row["stream"] else "")
-            found[told] = found.get(told, 0.0) + (row[name] or 0.0)
+            figure = f"loss report: {name}" + (f" of side {row['stream']}" if row["stream"] else "")
+            found[figure] = found.get(figure, 0.0) + (row[name] or 0.0)
     ends = [(row["lost_low"] or 0.0, row["lost_high"] or 0.0) for row in losses if not row["stream"]]
     low, high = sum(low for low, _ in ends), sum(high for _, high in ends)
     return {**found, "loss report: lost, low": low, "loss report: lost, high": high}
 
 
-def _timed(found: Sequence[Step]) -> Iterator[tuple[Step, float]]:
+def _with_durations(found: Sequence[Step]) -> Iterator[tuple[Step, float]]:
     """Steps after the first, and how long they took, or were waited for."""
     for before, step in pairwise(found):
         yield step, step.ended - before.ended
@@ -180,10 +182,10 @@ def _timed(found: Sequence[Step]) -> Iterator[tuple[Step, float]]:
 
 def _percentile(found: Sequence[Step], percent: float) -> float:
     """The lag that is not exceeded in so much of the time."""
-    lags, took = np.array([(step.lag, took) for step, took in _timed(found)]).T
+    lags, took = np.array([(step.lag, took) for step, took in _with_durations(found)]).T
     order = np.argsort(lags)
-    place = np.searchsorted(np.cumsum(took[order]), took.sum() * percent / 100)
-    return float(lags[order][min(place, lags.size - 1)])
+    index = np.searchsorted(np.cumsum(took[order]), took.sum() * percent / 100)
+    return float(lags[order][min(index, lags.size - 1)])
 
 
 def _readings(step: Step) -> int:
@@ -221,7 +223,7 @@ def main() -> None:
         print(json.dumps(sustainable(given.runtime, given.window, given.filling)))
     elif given.part == "overloaded":
         offered = given.rate, given.seconds, given.max_lag, given.memory_rows
-        print(json.dumps(overloaded(given.runtime, given.window, *offered)))
+        print(json.dumps(run_overloaded(given.runtime, given.window, *offered)))
     else:
         _both(given)
 

@@ -24,10 +24,10 @@ from _workloads import WINDOW_US, complete, complete_view, sources, steps, write
 from skerry.database import Settings, connect
 from skerry.kernels.joins.snjoin import OccurrenceTable, Tuples
 from skerry.model.time import END_OF_TIME
-from skerry.operators.joins.join import MultiJoin
-from skerry.operators.joins.shedding import SheddingJoin
+from skerry.operators.joins.multi_join import MultiJoin
+from skerry.operators.joins.shedding_join import SheddingJoin
 from skerry.plan.side import Side
-from skerry.shedding.bounded import POLICIES, BoundedJoin
+from skerry.shedding.bounded_join import POLICIES, BoundedJoin
 
 _STEP_ROWS = 10_000
 _REPEATS = 5
@@ -59,11 +59,11 @@ def uniform(key_count: int, live: int, rows: int) -> Tuples:
 
 def cut(tuples: Tuples) -> Cut:
     """Cut into steps."""
-    places = range(0, tuples.keys.size, _STEP_ROWS)
-    return [Tuples(*(column[place : place + _STEP_ROWS] for column in tuples)) for place in places]
+    firsts = range(0, tuples.keys.size, _STEP_ROWS)
+    return [Tuples(*(column[first : first + _STEP_ROWS] for column in tuples)) for first in firsts]
 
 
-def unbounded(found: Cut, stream_count: int) -> None:
+def run_unbounded(found: Cut, stream_count: int) -> None:
     """The kernel of SNJoin."""
     table = OccurrenceTable(stream_count, np.zeros(stream_count, np.int64))
     for step in found:
@@ -71,7 +71,7 @@ def unbounded(found: Cut, stream_count: int) -> None:
         table.sweep(step.starts[-1])
 
 
-def bounded(found: Cut, stream_count: int, budget: int, policy: str) -> BoundedJoin:
+def run_bounded(found: Cut, stream_count: int, budget: int, policy: str) -> BoundedJoin:
     """The kernel within a budget."""
     table = BoundedJoin(stream_count, np.full(stream_count, budget), policy, span_us=WINDOW_US)
     for step in found:
@@ -82,11 +82,11 @@ def bounded(found: Cut, stream_count: int, budget: int, policy: str) -> BoundedJ
 
 def operator(found: Steps, make: Callable[[list[Side]], MultiJoin]) -> None:
     """The operator by itself."""
-    sides = [Side(f"s{place}", batch.schema, ("val",), "ts", WINDOW_US) for place, batch in enumerate(found[0][0])]
+    sides = [Side(f"s{stream}", batch.schema, ("val",), "ts", WINDOW_US) for stream, batch in enumerate(found[0][0])]
     join = make(sides)
     for batches, newest in found:
-        for place, batch in enumerate(batches):
-            join.transition(batch, place)
+        for stream, batch in enumerate(batches):
+            join.transition(batch, stream)
         join.advance(newest)
     join.advance(END_OF_TIME)
 
@@ -121,7 +121,7 @@ def against_unbounded() -> dict[str, float]:
             kernels, operators = cut(tuples_of(streams)), list(steps(streams, _STEP_ROWS))
             for budget in (3_000, 1_000_000):
                 levels = {
-                    "kernel": (partial(unbounded, kernels, m), partial(bounded, kernels, m, budget)),
+                    "kernel": (partial(run_unbounded, kernels, m), partial(run_bounded, kernels, m, budget)),
                     "operator": (
                         partial(operator, operators, MultiJoin),
                         partial(_bounded_operator, operators, budget),
@@ -152,8 +152,8 @@ def growth(large: bool) -> dict[str, float]:
     budgets = {f"budget {budget}": (20 * budget, budget) for budget in _BUDGETS if large or budget < max(_BUDGETS)}
     for what, (keys, budget) in (budgets | {f"{keys} keys": (keys, 1_000) for keys in _KEYS}).items():
         given = cut(uniform(keys, 2 * budget, max(_GROWTH_ROWS, 15 * budget)))
-        cases: dict[str, Callable[[], object]] = {"without a budget": partial(unbounded, given, _STREAMS)}
-        cases |= {policy: partial(bounded, given, _STREAMS, budget, policy) for policy in POLICIES}
+        cases: dict[str, Callable[[], object]] = {"without a budget": partial(run_unbounded, given, _STREAMS)}
+        cases |= {policy: partial(run_bounded, given, _STREAMS, budget, policy) for policy in POLICIES}
         for policy, nanoseconds in in_turns(cases, sum(step.keys.size for step in given), repeats=2).items():
             found[f"{policy}, {what}"] = nanoseconds
             print(f"  {policy}, {what}: {nanoseconds:.0f} ns a tuple", flush=True)

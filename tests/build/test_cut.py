@@ -1,16 +1,16 @@
 import pyarrow as pa
 import pytest
 
+from skerry.build.cut import cut_view
 from skerry.errors import InputError
-from skerry.model.time import END_OF_TIME
 from skerry.model.expression import Expression
-from skerry.plan.fold import Fold
+from skerry.model.time import END_OF_TIME
 from skerry.plan.aggregate import Aggregate
+from skerry.plan.fold import Fold
 from skerry.plan.project import Project
 from skerry.plan.scan import Scan
 from skerry.plan.select import Select
 from skerry.plan.view import ViewPlan
-from skerry.build.cut import cut_view
 from skerry.testing import laws
 from tests.plan.test_nodes import MEAN, SCAN, SCHEMA, SLOW, TRAFFIC, WINDOW
 
@@ -111,6 +111,8 @@ def test_each_part_is_built_afresh():
 
 def test_second_stage_keeps_the_laws():
     found = stages(Select(MEANS, HIGH))
-    partials = [found.feeds[0].build_route().transition(batch(*speeds)) for speeds in ((20.0, 30.0), (1.0,), (5.0, -0.0))]
+    partials = [
+        found.feeds[0].build_route().transition(batch(*speeds)) for speeds in ((20.0, 30.0), (1.0,), (5.0, -0.0))
+    ]
     steps = [(partial, -5) for partial in partials]
     laws.check_laws(found.build_operate, steps, time="slice")

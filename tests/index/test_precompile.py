@@ -1,6 +1,6 @@
-from skerry.index.precompile import warm_index
+from skerry.index.precompile import precompile_index
 
 
-def test_index_can_be_warmed_twice():
-    warm_index()
-    warm_index()
+def test_index_can_be_precompiled_twice():
+    precompile_index()
+    precompile_index()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from skerry.kernels.folds.exact import Totals
+from skerry.kernels.folds.exact_sums import Totals
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 edges = st.sampled_from([0.0, -0.0, 5e-324, -5e-324, 1.7976931348623157e308, -1.7976931348623157e308])
@@ -26,9 +26,9 @@ class Column:
         """The valid values of one group."""
         return self.values[self.valid & (self.numbers == number)].tolist()
 
-    def cut(self, place: int) -> "tuple[Column, Column]":
-        """The rows until a place, and the rows from it on."""
-        parts = (slice(None, place), slice(place, None))
+    def cut(self, position: int) -> "tuple[Column, Column]":
+        """The rows before a position, and the rows from it on."""
+        parts = (slice(None, position), slice(position, None))
         first, second = (Column(self.values[p], self.valid[p], self.numbers[p], self.count) for p in parts)
         return first, second
 

@@ -1,6 +1,6 @@
-from skerry.kernels.precompile import warm
+from skerry.kernels.precompile import precompile
 
 
-def test_kernels_can_be_warmed_twice():
-    warm()
-    warm()
+def test_kernels_can_be_precompiled_twice():
+    precompile()
+    precompile()

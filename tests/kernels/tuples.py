@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from skerry.kernels.hash import hash_of
-from skerry.kernels.joins.chains import Records, entries
+from skerry.kernels.joins.chained_tables import Records, pack_entries
 from tests.oracles.rivals import Arrival
 
 FIRST, LAST = -(2**63), 2**63 - 1
@@ -36,7 +36,7 @@ def columns(found: Sequence[Arrival]) -> list[np.ndarray]:
 
 def packed(found: Sequence[Arrival], table_count: int) -> Records:
     """As kernels take them."""
-    return entries(*columns(found), table_count)
+    return pack_entries(*columns(found), table_count)
 
 
 def rows(answers: np.ndarray) -> list[tuple[int, ...]]:

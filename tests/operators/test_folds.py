@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from skerry.operators.partial_aggregate import cells_of
+from skerry.operators.partial_aggregate import accumulators_of
 from skerry.plan.fold import FUNCTIONS, Fold
 
 
@@ -41,11 +41,11 @@ def test_counts_are_whole_numbers(function):
 
 def test_aggregates_over_one_column_share_what_they_remember():
     folds = [Fold(function, "x", pa.float64(), function) for function in FUNCTIONS]
-    assert [cell.name for cell in cells_of(folds)] == [
+    assert [each.name for each in accumulators_of(folds)] == [
         *("total(x)", "count(x)", "distinct(x)", "greatest(x)", "least(x)", "squares(x)"),
     ]
 
 
 def test_sum_and_deviation_of_bigint_remember_different_totals():
     folds = [Fold(function, "x", pa.int64(), function) for function in ("sum", "stddev_pop")]
-    assert [cell.name for cell in cells_of(folds)] == ["whole(x)", "count(x)", "total(x)", "squares(x)"]
+    assert [each.name for each in accumulators_of(folds)] == ["whole(x)", "count(x)", "total(x)", "squares(x)"]

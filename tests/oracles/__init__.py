@@ -4,7 +4,7 @@ from tests.oracles.extremes import greatest, least
 from tests.oracles.groups import group
 from tests.oracles.hashes import hash_bytes, hash_integer, mix
 from tests.oracles.joins import arriving_combinations, combinations
-from tests.oracles.lateness import late_in_order
+from tests.oracles.lateness import mark_late
 from tests.oracles.sums import deviation, nearest, total
 from tests.oracles.windows import aggregate_windows, window_starts
 
@@ -17,8 +17,8 @@ __all__ = [
     "group",
     "hash_bytes",
     "hash_integer",
-    "late_in_order",
     "least",
+    "mark_late",
     "mix",
     "nearest",
     "total",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 
-def late_in_order(moments: Iterable[int], newest: int, delay_us: int) -> tuple[list[bool], int]:
+def mark_late(moments: Iterable[int], newest: int, delay_us: int) -> tuple[list[bool], int]:
     """Which moments lie behind the newest before them by more than the delay; and the newest of all."""
     late = []
     for moment in moments:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from skerry.kernels.joins.snjoin import Tuples
-from skerry.shedding.bounded import BoundedJoin
+from skerry.shedding.bounded_join import BoundedJoin
 from tests.oracles.joins import Tuple
 
 
@@ -30,7 +30,7 @@ def columns(tuples: Sequence[Tuple]) -> Tuples:
     return Tuples(*(np.array(values, np.int64) for values in (list(fields) or [[]] * 5)))
 
 
-def bounded(budgets: Sequence[int], policy: str, **options: float) -> BoundedJoin:
+def make_join(budgets: Sequence[int], policy: str, **options: float) -> BoundedJoin:
     """A bounded join without a sample, unless it is asked for."""
     settings = {"sample": 0.0, "span_us": 5, **options}
     return BoundedJoin(len(budgets), np.array(budgets, np.int64), policy, **settings)
@@ -43,4 +43,4 @@ def answers(join: BoundedJoin, tuples: Sequence[Tuple]) -> list[tuple[int, ...]]
 
 def live(join: BoundedJoin) -> list[list[int]]:
     """The rows of each window."""
-    return [join.live(stream).tolist() for stream in range(len(join.balance().kept))]
+    return [join.live_rows(stream).tolist() for stream in range(len(join.balance().kept))]

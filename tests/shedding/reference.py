@@ -139,7 +139,7 @@ class BoundedJoin:
     """A complete join whose window of stream i holds at most ``budgets[i]`` tuples.
 
     ``sampled`` says whose tuples are never shed: one that should have been is a ghost from then on, and the next
-    victim goes in its place. A window that is full of such tuples sheds the first that arrived.
+    victim goes instead. A window that is full of such tuples sheds the first that arrived.
     """
 
     def __init__(

@@ -3,7 +3,7 @@ import pytest
 
 from skerry.experiments.shedding.workload import Workload, generated
 from skerry.kernels.joins.snjoin import Tuples
-from skerry.shedding.bounded import POLICIES, BoundedJoin
+from skerry.shedding.bounded_join import POLICIES, BoundedJoin
 
 SEEDS = range(2)
 RIVALS = sorted(set(POLICIES) - {"adaptive"})
@@ -31,11 +31,11 @@ def output(policy, make, stream_count, memory):
     ids=str,
 )
 def test_adaptive_is_nearly_as_good_as_the_best_of_the_others(workload, memory):
-    def made(seed):
+    def make(seed):
         return generated(workload, seed)
 
-    best = max(output(policy, made, workload.stream_count, memory) for policy in RIVALS)
-    assert output("adaptive", made, workload.stream_count, memory) >= 0.95 * best
+    best = max(output(policy, make, workload.stream_count, memory) for policy in RIVALS)
+    assert output("adaptive", make, workload.stream_count, memory) >= 0.95 * best
 
 
 @pytest.mark.parametrize("memory", [30, 60, 150])

@@ -27,7 +27,7 @@ JOIN SLIDING(right_gate, ts, INTERVAL '1' HOUR) AS b USING (tag)
 """
 
 
-def drawn(seed, exponent, key_count):
+def draw_tags(seed, exponent, key_count):
     """The tags of two streams: any numbers, and how often each comes falls by a power of its rank."""
     random = np.random.default_rng(seed)
     weights = np.arange(1, key_count + 1) ** -exponent
@@ -35,15 +35,15 @@ def drawn(seed, exponent, key_count):
     return [random.choice(tags, READINGS, p=weights / weights.sum()) for _ in range(2)]
 
 
-def told(tags, policy):
+def report(tags, policy):
     """The row about all streams, of a run whose readings lie in one span; and how many answers it gave."""
     session = Session(Catalog.in_memory())
     session.execute(STATEMENTS.format(policy))
     views = tuple(map(cut_view, session.plans()))
     sources = {feed.source.name: feed.source for feed in views[0].feeds}
     connectors = tuple(
-        GivenConnector(source, [units(column, place)])
-        for place, (source, column) in enumerate(zip(sources.values(), tags, strict=True))
+        GivenConnector(source, [units(column, index)])
+        for index, (source, column) in enumerate(zip(sources.values(), tags, strict=True))
     )
     sink = MemorySink()
     outcome = FjordRuntime(Pipeline(connectors, views, 2 * UNIT), sink).run()
@@ -51,8 +51,8 @@ def told(tags, policy):
     return row, outcome.answers["seen"]
 
 
-def units(tags, place):
-    moments = pa.array((2 * np.arange(tags.size) + place) * 1000).cast(pa.timestamp("us"))
+def units(tags, index):
+    moments = pa.array((2 * np.arange(tags.size) + index) * 1000).cast(pa.timestamp("us"))
     whole = pa.RecordBatch.from_pydict({"ts": moments, "tag": pa.array(tags)})
     return [whole.slice(start, UNIT) for start in range(0, tags.size, UNIT)]
 
@@ -70,8 +70,8 @@ def all_answers(tags):
 def test_truth_lies_in_the_interval_nine_times_in_ten(policy, exponent, key_count):
     covered, widths = 0, []
     for seed in range(RUNS):
-        tags = drawn(seed, exponent, key_count)
-        row, given = told(tags, policy)
+        tags = draw_tags(seed, exponent, key_count)
+        row, given = report(tags, policy)
         truth = all_answers(tags) - given
         covered += row["lost_low"] <= truth <= row["lost_high"]
         widths.append((row["lost_high"] - row["lost_low"]) / truth)

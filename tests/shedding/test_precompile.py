@@ -1,10 +1,10 @@
 import pytest
 
-from skerry.shedding.bounded import POLICIES
-from skerry.shedding.precompile import warm_shedding
+from skerry.shedding.bounded_join import POLICIES
+from skerry.shedding.precompile import precompile_shedding
 
 
 @pytest.mark.parametrize("policy", sorted(POLICIES))
-def test_policy_can_be_warmed_twice(policy):
-    warm_shedding(policy)
-    warm_shedding(policy)
+def test_policy_can_be_precompiled_twice(policy):
+    precompile_shedding(policy)
+    precompile_shedding(policy)

@@ -10,7 +10,7 @@ from pyspark.sql import Row
 
 from skerry.model.batch import unpack
 from skerry.model.time import Micros
-from skerry.operators.joins.shedding import SheddingJoin
+from skerry.operators.joins.shedding_join import SheddingJoin
 from skerry.sinks.sink import PartWriter
 from skerry.sources.source import Split
 from skerry.spark import operate

@@ -4,15 +4,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
-from skerry.operators.joins.join import MultiJoin
-from skerry.operators.joins.shedding import SheddingJoin
-from skerry.operators.joins.spill import FolderSpill
-from skerry.operators.joins.spilling import SpillingJoin
+from skerry.operators.joins.multi_join import MultiJoin
+from skerry.operators.joins.shedding_join import SheddingJoin
+from skerry.operators.joins.spill_store import FolderSpill
+from skerry.operators.joins.spilling_join import SpillingJoin
 from skerry.operators.operator import Operator
 from skerry.plan.join import Join
 from skerry.plan.overload import Spilling
 
-__all__ = ["build_join", "name_join_kernels"]
+__all__ = ["SHEDDING", "build_join", "name_join_kernels"]
+
+SHEDDING = "shedding by "
+"""What the name of a policy's kernels begins with."""
 
 
 def build_join(view: str, node: Join) -> Operator:
@@ -30,6 +33,6 @@ def name_join_kernels(node: Join) -> Iterator[str]:
     """The kernels of the technique, and of the policy if it sheds."""
     yield "snjoin"
     if node.technique != "snjoin":
-        yield "rivals"
+        yield "other techniques"
     if node.shedding:
-        yield f"shedding {node.shedding.policy}"
+        yield SHEDDING + node.shedding.policy

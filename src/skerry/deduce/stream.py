@@ -13,7 +13,7 @@ from skerry.model.arrays import Int64s
 from skerry.model.batch import empty, join
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
-from skerry.operators.joins.rows import RowStore
+from skerry.operators.joins.row_store import RowStore
 from skerry.operators.operator import Operator, PageChanges, StatePages
 from skerry.plan.facts import TICK, Facts
 
@@ -108,7 +108,7 @@ class Deduction(Operator):
         for stream, (facts, store) in enumerate(zip(self._facts, self._stores, strict=True)):
             own = f"{stream}/"
             store.restore({name.removeprefix(own): blob for name, blob in pages.items() if name.startswith(own)})
-            rows = store.held()[1]
+            rows = store.live_rows()[1]
             ticks = rows.column(TICK).to_numpy()
             self._expect(facts, facts.starts(rows), ticks)
             counted = ticks <= self._last

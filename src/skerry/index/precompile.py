@@ -7,12 +7,12 @@ from skerry.index.box_index import BoxIndex
 from skerry.index.column_codes import Axis, encode_column
 from skerry.kernels.index.match_pairs import merge_pairs
 
-__all__ = ["warm_index"]
+__all__ = ["precompile_index"]
 
 _BOXES = 3_000
 
 
-def warm_index() -> None:
+def precompile_index() -> None:
     """Call every kernel of the index once: boxes that few points are in, and boxes that most are in."""
     random = np.random.default_rng(1)
     lows = random.integers(0, 10**6, (2, _BOXES))

@@ -1,4 +1,4 @@
-"""The one place that says how kernels are compiled."""
+"""How kernels are compiled: the one module that sets the options of Numba."""
 
 import os
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """Kernels that hand on a tuple of many arrays: by reference, and without counting who holds them.
 
-By value a tuple of arrays costs seven words and two calls an array, each time it is handed to another kernel;
-more than what most small kernels do. The outermost kernel holds the tuple; those that it calls get a pointer.
+By value a tuple of arrays costs seven words and two calls per array, each time it is handed to another kernel:
+more than most small kernels cost themselves. The outermost kernel holds the tuple; those that it calls get a pointer.
 """
 
 import os
@@ -24,15 +24,15 @@ _INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 
 def inner_kernel(function: Function) -> Function:
     """As ``kernel``, for kernels that others call; they can make no arrays."""
-    return _compiled(function, inlined=False)
+    return _compile(function, inlined=False)
 
 
 def inlined_kernel(function: Function) -> Function:
-    """The same, for those that are called for every tuple and from few places: they become a part of their callers."""
-    return _compiled(function, inlined=True)
+    """As ``inner_kernel``, for kernels called per tuple and by few callers: they become a part of their callers."""
+    return _compile(function, inlined=True)
 
 
-def _compiled(function: Function, inlined: bool) -> Function:
+def _compile(function: Function, inlined: bool) -> Function:
     if _INTERPRETED:
         wrapping: Function = np.errstate(all="ignore")(function)
         return wrapping
@@ -87,9 +87,9 @@ def _field(context: Any, builder: Any, reference: _Reference, pointer: Any, name
     for argument in builder.function.args:
         if argument.type == pointer.type:  # nobody writes there, so what was loaded once need not be loaded again
             argument.add_attribute("noalias")
-    place = reference.record.fields.index(name)
-    inner = cgutils.gep_inbounds(builder, pointer, 0, place)
-    return inner if isinstance(reference.record.types[place], types.NamedTuple) else builder.load(inner)
+    position = reference.record.fields.index(name)
+    inner = cgutils.gep_inbounds(builder, pointer, 0, position)
+    return inner if isinstance(reference.record.types[position], types.NamedTuple) else builder.load(inner)
 
 
 @intrinsic
@@ -102,9 +102,9 @@ def _by_reference(typing, record):
     return _Reference(record)(record), generate
 
 
-def _unchanged(record: Any) -> Any:
+def _return_record(record: Any) -> Any:
     return record
 
 
-by_reference: Any = _unchanged if _INTERPRETED else _by_reference
+by_reference: Any = _return_record if _INTERPRETED else _by_reference
 """A reference to a tuple of arrays, good for as long as the kernel runs that made it."""

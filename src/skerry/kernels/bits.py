@@ -13,7 +13,7 @@ FULL = np.uint64(2**64 - 1)
 if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
 
     def lowest_bit(word):
-        """The place of the lowest bit that is set, or 64."""
+        """The position of the lowest bit that is set, or 64."""
         return (int(word) & -int(word)).bit_length() - 1 if word else 64
 
     def ones(word):
@@ -26,7 +26,7 @@ else:
 
     @intrinsic
     def lowest_bit(typing, word):
-        """The place of the lowest bit that is set, or 64."""
+        """The position of the lowest bit that is set, or 64."""
 
         def generate(context, builder, signature, arguments):
             return builder.cttz(arguments[0], context.get_constant(types.boolean, False))

@@ -43,15 +43,15 @@ def _fnv(offsets, data):
     hashes = np.empty(offsets.size - 1, np.uint64)
     for row in range(offsets.size - 1):
         bits = np.uint64(0xCBF29CE484222325)
-        for place in range(offsets[row], offsets[row + 1]):
-            bits = (bits ^ np.uint64(data[place])) * np.uint64(0x100000001B3)
+        for position in range(offsets[row], offsets[row + 1]):
+            bits = (bits ^ np.uint64(data[position])) * np.uint64(0x100000001B3)
         hashes[row] = bits ^ (bits >> np.uint64(29))
     return hashes
 
 
 @kernel
 def hash_of(key):
-    """Scramble a key for a table in memory; not as buckets are hashed, lest the keys of one share their bits."""
+    """Scramble a key for a table in memory. Buckets use another hash, or all keys of a bucket would share some bits."""
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
     return mixed ^ (mixed >> np.uint64(32))

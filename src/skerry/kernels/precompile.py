@@ -7,46 +7,46 @@ from threading import Thread
 import numpy as np
 
 from skerry.kernels.folds.deviation import deviations, squares
-from skerry.kernels.folds.exact import add_totals, add_values, as_doubles
-from skerry.kernels.folds.fold import greatest, least
+from skerry.kernels.folds.exact_sums import add_totals, add_values, as_doubles
+from skerry.kernels.folds.extremes import greatest, least
 from skerry.kernels.folds.group import group
-from skerry.kernels.folds.lateness import late_in_order
 from skerry.kernels.folds.slices import slice_numbers
 from skerry.kernels.hash import hash_bytes, hash_integers
-from skerry.kernels.intern import Integers, Texts
+from skerry.kernels.interning import Integers, Texts
 from skerry.kernels.joins.amjoin import absences
-from skerry.kernels.joins.chains import empty_chains, entries, insert_all, swept
-from skerry.kernels.joins.combinations import combine
-from skerry.kernels.joins.gather import Arrivals, Occurrences
-from skerry.kernels.joins.lives import Windows, lives
+from skerry.kernels.joins.chained_tables import empty_chains, insert_all, pack_entries, sweep_chains
+from skerry.kernels.joins.flatten import flatten_lists
+from skerry.kernels.joins.gather import Arrivals, GatherTable
+from skerry.kernels.joins.lifetimes import WindowSizes, find_lifetimes
 from skerry.kernels.joins.mjoin import Probing, mjoin
 from skerry.kernels.joins.snjoin import OccurrenceTable, Tuples
 from skerry.kernels.joins.tree import Tree, climb
-from skerry.kernels.order import in_order, merged
+from skerry.kernels.lateness import mark_late
 from skerry.kernels.rules.postings import Postings
 from skerry.kernels.rules.rows import RowSet
 from skerry.kernels.rules.stages import settle
 from skerry.kernels.rules.sums import exact
 from skerry.kernels.rules.walk import Machine
+from skerry.kernels.time_order import order_by_time, order_by_time_and_sensor
 
-__all__ = ["KINDS", "warm", "warming"]
+__all__ = ["PRECOMPILERS", "precompile", "precompile_in_background"]
 
 
-def warm(kinds: Iterable[str] | None = None) -> None:
-    """Call every kernel of some kinds, or of all, once with each kind of array it meets.
+def precompile(kinds: Iterable[str] | None = None) -> None:
+    """Call every kernel of some kinds, or of all, once with each type of array it meets.
 
-    Costs seconds a kind the first time, then nothing.
+    Costs seconds per kind the first time, then nothing.
     """
-    for kind in KINDS if kinds is None else kinds:
-        KINDS[kind]()
+    for kind in PRECOMPILERS if kinds is None else kinds:
+        PRECOMPILERS[kind]()
 
 
 @contextmanager
-def warming(kinds: Iterable[str], others: Iterable[Callable[[], None]] = ()) -> Iterator[None]:
-    """Warm kernels beside what is done meanwhile; ``others`` call those that rooms above know how to call."""
+def precompile_in_background(kinds: Iterable[str], others: Iterable[Callable[[], None]] = ()) -> Iterator[None]:
+    """Precompile in another thread while the body runs; ``others`` precompile what only upper rooms can call."""
 
     def work() -> None:
-        warm(kinds)
+        precompile(kinds)
         for call in others:
             call()
 
@@ -58,8 +58,8 @@ def warming(kinds: Iterable[str], others: Iterable[Callable[[], None]] = ()) -> 
         beside.join()
 
 
-def _warm_folds() -> None:
-    """Those behind aggregates, and what every reading passes."""
+def _precompile_folds() -> None:
+    """The kernels behind aggregates, and those that every reading passes."""
     numbers, valid = np.zeros(2, np.int64), np.ones(2, np.bool_)
     doubles = np.ones(2, np.float64)
     for codes in (numbers, np.array([0, 2**60])):
@@ -73,29 +73,29 @@ def _warm_folds() -> None:
     deviations(totals, totals, np.ones(1, np.int64), sample=True)
     hash_integers(numbers)
     hash_bytes(np.zeros(2, np.int64), np.zeros(1, np.uint8))
-    late_in_order(numbers, 0, 0)
+    mark_late(numbers, 0, 0)
     slice_numbers(numbers, 1)
 
 
-def _warm_gather() -> None:
-    """Those behind GATHER."""
+def _precompile_gather() -> None:
+    """The kernels behind GATHER."""
     numbers = np.zeros(2, np.int64)
     Integers().number(np.arange(100))
     Texts().number(numbers, np.zeros(1, np.uint8))
-    in_order(np.array([1, 0]), numbers)
-    table = Occurrences(0)
+    order_by_time_and_sensor(np.array([1, 0]), numbers)
+    table = GatherTable(0)
     table.know_sensors(numbers)
     arrivals = Arrivals(numbers, numbers, numbers)
     table.remember(arrivals)
     table.answer_on_arrival(arrivals, min_arity=1)
     found = table.answer_in_order(arrivals, min_arity=1)
     table.forget(1)
-    combine(found.offsets, found.sensors, 1, 9)
+    flatten_lists(found.offsets, found.sensors, 1, 9)
 
 
-def _warm_snjoin() -> None:
-    """Those behind SNJoin, with so many tuples that its table has to grow."""
-    _warm_lives()
+def _precompile_snjoin() -> None:
+    """The kernels behind SNJoin, with so many tuples that its table has to grow."""
+    _precompile_lifetimes()
     rows = np.arange(1000)
     tuples = Tuples(np.zeros(1000, np.int32), rows, rows, rows, rows)
     table = OccurrenceTable(1, np.zeros(1, np.int64))
@@ -104,25 +104,25 @@ def _warm_snjoin() -> None:
     table.sweep(1000)
 
 
-def _warm_rivals() -> None:
-    """Those behind the techniques that SNJoin is measured against; a table gets crowded, and is swept."""
-    _warm_lives()
+def _precompile_other_techniques() -> None:
+    """The kernels of the techniques that SNJoin is measured against. A table gets crowded, and is swept."""
+    _precompile_lifetimes()
     rows = np.arange(100)
-    tuples = entries(np.zeros(100, np.int32), rows, rows, rows, rows, 1)
-    chains = swept(insert_all(empty_chains(1), tuples), 50)
+    tuples = pack_entries(np.zeros(100, np.int32), rows, rows, rows, rows, 1)
+    chains = sweep_chains(insert_all(empty_chains(1), tuples), 50)
     mjoin(Probing.of(1, absences(chains, 1)), tuples, 100)
     climb(Tree.of(1, 1), tuples, 100, 1)
 
 
-def _warm_lives() -> None:
-    """What every complete join needs."""
+def _precompile_lifetimes() -> None:
+    """The kernels that every complete join needs."""
     none = np.zeros(1, np.int64)
-    lives(none, np.ones(1, np.bool_), np.array([[0, 1]]), Windows(none, none, 0, 1), 0)
-    merged(none, np.ones(1, np.int64))
+    find_lifetimes(none, np.ones(1, np.bool_), np.array([[0, 1]]), WindowSizes(none, none, 0, 1), 0)
+    order_by_time(none, np.ones(1, np.int64))
 
 
-def _warm_rules() -> None:
-    """Those behind rules; their tables have to grow."""
+def _precompile_rules() -> None:
+    """The kernels behind rules; their tables have to grow."""
     keys = np.arange(200).reshape(100, 2)
     rows, postings = RowSet(2), Postings(np.zeros(1, np.int64))
     fresh = rows.insert(keys, np.zeros(100, np.int64)).fresh
@@ -138,10 +138,10 @@ def _warm_rules() -> None:
     settle(Machine.idle(nothing, nothing, none, nothing))
 
 
-KINDS: Mapping[str, Callable[[], None]] = {
-    "folds": _warm_folds,
-    "gather": _warm_gather,
-    "snjoin": _warm_snjoin,
-    "rivals": _warm_rivals,
-    "rules": _warm_rules,
+PRECOMPILERS: Mapping[str, Callable[[], None]] = {
+    "folds": _precompile_folds,
+    "gather": _precompile_gather,
+    "snjoin": _precompile_snjoin,
+    "other techniques": _precompile_other_techniques,
+    "rules": _precompile_rules,
 }

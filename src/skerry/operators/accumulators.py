@@ -1,7 +1,7 @@
-"""What an aggregate must remember of a group: cells that can be folded from values and merged.
+"""What an aggregate must remember of a group: accumulators, which are folded from values and can be merged.
 
-Cells of one group from any number of batches, in any order, merge to the same bytes' worth of
-answer: sums are exact (``kernels.exact``), the rest does not depend on order anyway.
+The accumulators of one group, from any number of batches and in any order, merge to the same answer, to the last bit:
+sums are exact (``kernels.folds.exact_sums``), and the rest does not depend on order anyway.
 """
 
 from abc import ABC, abstractmethod
@@ -12,20 +12,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skerry.kernels.folds.deviation import squares
-from skerry.kernels.folds.exact import Totals, add_totals, add_values
-from skerry.kernels.folds.fold import greatest, least
+from skerry.kernels.folds.exact_sums import Totals, add_totals, add_values
+from skerry.kernels.folds.extremes import greatest, least
 from skerry.kernels.folds.group import Groups
 from skerry.model.arrays import Bools, Float64s
 from skerry.operators.grouping import group_rows, integers
 
-__all__ = ["Cell", "Count", "Distinct", "Extreme", "Total", "totals_of"]
+__all__ = ["Accumulator", "Count", "Distinct", "Extreme", "Total", "totals_of"]
 
 _WORDS = pa.list_(pa.int64())
 
 
 @dataclass(frozen=True)
-class Cell(ABC):
-    """One remembered value a group, about the column ``argument`` (or about rows, if it is None)."""
+class Accumulator(ABC):
+    """One remembered value per group, about the column ``argument`` (or about rows, if it is None)."""
 
     argument: str | None
     argument_type: pa.DataType | None = None
@@ -33,7 +33,7 @@ class Cell(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """A name that two cells share if they remember the same."""
+        """A name that two accumulators share if they remember the same."""
 
     @property
     @abstractmethod
@@ -42,15 +42,15 @@ class Cell(ABC):
 
     @abstractmethod
     def fold(self, values: pa.Array | None, groups: Groups) -> pa.Array:
-        """Remember values, a cell a group."""
+        """Remember values, one accumulator per group."""
 
     @abstractmethod
-    def merge(self, cells: pa.Array, groups: Groups) -> pa.Array:
-        """Make one cell of those in each group."""
+    def merge(self, accumulators: pa.Array, groups: Groups) -> pa.Array:
+        """Make one accumulator of those in each group."""
 
 
 @dataclass(frozen=True)
-class Count(Cell):
+class Count(Accumulator):
     """How many values that are not NULL, or how many rows."""
 
     @property
@@ -70,15 +70,15 @@ class Count(Cell):
             numbers = numbers[values.is_valid().to_numpy(zero_copy_only=False)]
         return pa.array(np.bincount(numbers, minlength=groups.count).astype(np.int64))
 
-    def merge(self, cells: pa.Array, groups: Groups) -> pa.Array:
+    def merge(self, accumulators: pa.Array, groups: Groups) -> pa.Array:
         """Add up."""
         counts = np.zeros(groups.count, np.int64)
-        np.add.at(counts, groups.numbers, cells.to_numpy())
+        np.add.at(counts, groups.numbers, accumulators.to_numpy())
         return pa.array(counts)
 
 
 @dataclass(frozen=True)
-class Total(Cell):
+class Total(Accumulator):
     """The exact sum of the values, or of their squares."""
 
     squared: bool = False
@@ -100,13 +100,13 @@ class Total(Cell):
         assert values is not None, "a total has an argument"
         parts, valid, numbers = self._parts(values), _valid(values), groups.numbers
         if len(parts) == 1:
-            return _listed(add_values(parts[0], valid, numbers, groups.count))
+            return _as_lists(add_values(parts[0], valid, numbers, groups.count))
         twice = np.concatenate(parts), np.concatenate([valid, valid]), np.concatenate([numbers, numbers])
-        return _listed(add_values(*twice, groups.count))
+        return _as_lists(add_values(*twice, groups.count))
 
-    def merge(self, cells: pa.Array, groups: Groups) -> pa.Array:
+    def merge(self, accumulators: pa.Array, groups: Groups) -> pa.Array:
         """Add totals up."""
-        return _listed(add_totals(totals_of(cells), groups.numbers, groups.count))
+        return _as_lists(add_totals(totals_of(accumulators), groups.numbers, groups.count))
 
     def _parts(self, values: pa.Array) -> list[np.ndarray]:
         """Doubles whose exact sum is the sum sought: a 64-bit integer takes two, and so does a square."""
@@ -119,7 +119,7 @@ class Total(Cell):
 
 
 @dataclass(frozen=True)
-class Extreme(Cell):
+class Extreme(Accumulator):
     """The least or the greatest value."""
 
     highest: bool = False
@@ -148,9 +148,9 @@ class Extreme(Cell):
         plain = pa.array(found + 0, mask=~any_)  # -0.0 equals 0.0, so the first to come must not show
         return plain.cast(pa.bool_()) if pa.types.is_boolean(values.type) else plain.cast(values.type)
 
-    def merge(self, cells: pa.Array, groups: Groups) -> pa.Array:
+    def merge(self, accumulators: pa.Array, groups: Groups) -> pa.Array:
         """The extreme of extremes."""
-        return self.fold(cells, groups)
+        return self.fold(accumulators, groups)
 
     def _of_texts(self, values: pa.Array, groups: Groups) -> pa.Array:
         verb = "max" if self.highest else "min"
@@ -160,7 +160,7 @@ class Extreme(Cell):
 
 
 @dataclass(frozen=True)
-class Distinct(Cell):
+class Distinct(Accumulator):
     """The different values that are not NULL."""
 
     @property
@@ -177,13 +177,15 @@ class Distinct(Cell):
         """Collect."""
         assert values is not None, "distinct values have an argument"
         rows = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
-        return self._collected(values.take(pa.array(rows)), groups.numbers[rows], groups.count)
+        return self._collect(values.take(pa.array(rows)), groups.numbers[rows], groups.count)
 
-    def merge(self, cells: pa.Array, groups: Groups) -> pa.Array:
+    def merge(self, accumulators: pa.Array, groups: Groups) -> pa.Array:
         """Unite."""
-        return self._collected(cells.flatten(), groups.numbers[cells.value_parent_indices().to_numpy()], groups.count)
+        return self._collect(
+            accumulators.flatten(), groups.numbers[accumulators.value_parent_indices().to_numpy()], groups.count
+        )
 
-    def _collected(self, values: pa.Array, numbers: np.ndarray, count: int) -> pa.Array:
+    def _collect(self, values: pa.Array, numbers: np.ndarray, count: int) -> pa.Array:
         first = group_rows([pa.array(numbers), values], len(values)).first
         order = first[np.argsort(numbers[first], kind="stable")]
         offsets = np.concatenate([[0], np.cumsum(np.bincount(numbers[first], minlength=count))])
@@ -203,11 +205,11 @@ def _doubles(values: pa.Array) -> Float64s:
     return (doubles.fill_null(0.0) if doubles.null_count else doubles).to_numpy(zero_copy_only=False)
 
 
-def totals_of(cells: pa.Array) -> Totals:
+def totals_of(accumulators: pa.Array) -> Totals:
     """View a column of totals as the kernel's arrays."""
-    offsets = cells.offsets.to_numpy().astype(np.int64)
-    return Totals(offsets - offsets[0], cells.flatten().to_numpy())
+    offsets = accumulators.offsets.to_numpy().astype(np.int64)
+    return Totals(offsets - offsets[0], accumulators.flatten().to_numpy())
 
 
-def _listed(totals: Totals) -> pa.Array:
+def _as_lists(totals: Totals) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(totals.offsets, pa.int32()), pa.array(totals.words))

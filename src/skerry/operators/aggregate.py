@@ -14,7 +14,7 @@ from skerry.model.window import WINDOW_END, WINDOW_START, Window
 from skerry.operators.folds import finish
 from skerry.operators.grouping import group_rows
 from skerry.operators.operator import Operator, PageChanges, StatePages
-from skerry.operators.partial_aggregate import SLICE, cells_of, partial_schema
+from skerry.operators.partial_aggregate import SLICE, accumulators_of, partial_schema
 from skerry.plan.fold import Fold
 
 __all__ = ["WindowAggregate"]
@@ -43,8 +43,8 @@ class WindowAggregate(Operator):
 
     def __init__(self, window: Window, keys: Sequence[pa.Field], folds: Sequence[Fold]) -> None:
         self._window, self._keys, self._folds = window, tuple(keys), tuple(folds)
-        self._cells = cells_of(folds)
-        self._partial_schema = partial_schema(self._keys, self._cells)
+        self._accumulators = accumulators_of(folds)
+        self._partial_schema = partial_schema(self._keys, self._accumulators)
         times = [pa.field(WINDOW_START, TIMESTAMP), pa.field(WINDOW_END, TIMESTAMP)]
         self.schema = pa.schema([*times, *self._keys, *(pa.field(fold.name, fold.type) for fold in self._folds)])
         self._fresh: list[pa.RecordBatch] = []
@@ -123,9 +123,9 @@ class WindowAggregate(Operator):
         """One row for each slice and group."""
         groups = group_rows([rows.column(position) for position in range(1 + len(self._keys))], rows.num_rows)
         first = pa.array(groups.first)
-        heads = [rows.column(position).take(first) for position in range(1 + len(self._keys))]
-        cells = [cell.merge(rows.column(cell.name), groups) for cell in self._cells]
-        return pa.RecordBatch.from_arrays([*heads, *cells], schema=self._partial_schema)
+        heads = [rows.column(place).take(first) for place in range(1 + len(self._keys))]
+        columns = [accumulator.merge(rows.column(accumulator.name), groups) for accumulator in self._accumulators]
+        return pa.RecordBatch.from_arrays([*heads, *columns], schema=self._partial_schema)
 
     def _close(self, batch: pa.RecordBatch, watermark: Micros) -> pa.RecordBatch:
         """The rows of the windows that end in (closed, watermark], the slice replaced by the window's start."""
@@ -150,8 +150,8 @@ class WindowAggregate(Operator):
         merged = merged.take(order)
         starts = merged.column(SLICE)
         times = [starts.cast(TIMESTAMP), pc.add(starts, self._window.size_us).cast(TIMESTAMP)]
-        cells = {cell.name: merged.column(cell.name) for cell in self._cells}
+        accumulators = {accumulator.name: merged.column(accumulator.name) for accumulator in self._accumulators}
         keys = [merged.column(key.name) for key in self._keys]
         return pa.RecordBatch.from_arrays(
-            [*times, *keys, *(finish(fold, cells) for fold in self._folds)], schema=self.schema
+            [*times, *keys, *(finish(fold, accumulators) for fold in self._folds)], schema=self.schema
         )

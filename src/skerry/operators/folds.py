@@ -8,14 +8,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skerry.kernels.folds.deviation import deviations
-from skerry.kernels.folds.exact import as_doubles, halves
-from skerry.operators.accumulators import Cell, Count, Distinct, Extreme, Total, totals_of
+from skerry.kernels.folds.exact_sums import as_doubles, halves
+from skerry.operators.accumulators import Accumulator, Count, Distinct, Extreme, Total, totals_of
 from skerry.plan.fold import Fold
 
 __all__ = ["accumulators", "finish"]
 
 
-def accumulators(fold: Fold) -> tuple[Cell, ...]:
+def accumulators(fold: Fold) -> tuple[Accumulator, ...]:
     """What must be remembered for a fold. Two folds over one column share equal accumulators."""
     column = (fold.argument, fold.argument_type)
     counted = Count(*column)
@@ -36,12 +36,12 @@ def finish(fold: Fold, table: Mapping[str, pa.Array]) -> pa.Array:
     return _FINISH[fold.function](fold, *(table[each.name] for each in accumulators(fold)))
 
 
-def _keep(fold: Fold, cells: pa.Array) -> pa.Array:
-    return cells
+def _keep(fold: Fold, values: pa.Array) -> pa.Array:
+    return values
 
 
-def _distinct(fold: Fold, cells: pa.Array) -> pa.Array:
-    return pc.cast(pc.list_value_length(cells), pa.int64())
+def _distinct(fold: Fold, values: pa.Array) -> pa.Array:
+    return pc.cast(pc.list_value_length(values), pa.int64())
 
 
 def _sum(fold: Fold, totals: pa.Array, counts: pa.Array) -> pa.Array:

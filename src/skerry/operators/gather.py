@@ -7,15 +7,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skerry.errors import InputError
-from skerry.kernels.joins.combinations import combine
-from skerry.kernels.joins.gather import Answers, Arrivals, Occurrences
-from skerry.kernels.order import in_order
+from skerry.kernels.joins.flatten import flatten_lists
+from skerry.kernels.joins.gather import Answers, Arrivals, GatherTable
+from skerry.kernels.time_order import order_by_time_and_sensor
 from skerry.model.arrays import Bools
 from skerry.model.batch import empty
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
-from skerry.operators.interned import Keys, Sensors
-from skerry.operators.joins.rows import RowStore
+from skerry.operators.interning import Keys, Sensors
+from skerry.operators.joins.row_store import RowStore
 from skerry.operators.operator import Operator, PageChanges, StatePages
 
 __all__ = ["Gather"]
@@ -24,7 +24,7 @@ __all__ = ["Gather"]
 _CLOCK = "clock"
 _NO_ARRIVALS = Arrivals(*(np.empty(0, np.int64) for _ in range(3)))
 _FEW = 65_536
-"""As many keys or sensors without a tuple are kept, before it is worth while to number the rest anew."""
+"""How many keys or sensors without a tuple are kept before it pays to number the rest anew."""
 
 
 class Gather(Operator):
@@ -36,7 +36,7 @@ class Gather(Operator):
 
     An answer is given once, when the watermark has passed its tuple; if ``early``, at the arrival of the
     tuple, and again whenever a member arrives after it. ``flatten`` spells an answer out: every way to choose
-    one tuple a sensor, no more than ``limit`` at once.
+    one tuple per sensor, no more than ``limit`` at once.
 
     A tuple is kept until the watermark has passed it by the span. One hash table serves all sensors, so that
     a tuple costs the same whether there are ten or ten thousand, and one that joins or leaves costs nothing.
@@ -74,21 +74,21 @@ class Gather(Operator):
         self._early, self._flatten = early, flatten
         self._types = schema.field(key).type, schema.field(sensor).type
         self.schema = _schema(*self._types)
-        self._kept = pa.schema(list(self.schema)[:3])
-        self._rows = RowStore(self._kept)
+        self._row_schema = pa.schema(list(self.schema)[:3])
+        self._rows = RowStore(self._row_schema)
         self._nothing = empty(self.schema)
         self._closed: Micros = START_OF_TIME
         self._begin()
 
     def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
         """Take tuples in; if early, answer them."""
-        rows = _joinable([batch.column(name) for name in self._columns], self._kept)
+        rows = _joinable([batch.column(name) for name in self._columns], self._row_schema)
         if not rows.num_rows:
             return self._nothing
-        arrivals = self._numbered(rows)
+        arrivals = self._number(rows)
         self._rows.add(rows, arrivals.times + self._span_us)
         if self._early:
-            return self._given(self._table.answer_on_arrival(_joined([arrivals]), min_arity=self._min_arity))
+            return self._as_batch(self._table.answer_on_arrival(_concatenate([arrivals]), min_arity=self._min_arity))
         self._waiting.append(arrivals)
         return self._nothing
 
@@ -99,7 +99,7 @@ class Gather(Operator):
         self._closed = watermark
         given = self._nothing
         if not self._early:
-            given = self._given(self._table.answer_in_order(self._passed(), min_arity=self._min_arity))
+            given = self._as_batch(self._table.answer_in_order(self._take_passed(), min_arity=self._min_arity))
         self._table.forget(watermark - self._span_us)
         self._rows.forget(watermark)
         if max(self._keys.count, self._sensors.count) > 2 * self._rows.count + _FEW:
@@ -129,19 +129,20 @@ class Gather(Operator):
     def _begin(self) -> None:
         self._keys, self._sensors = Keys(self._types[0]), Sensors(self._types[1])
         self._orders = self._sensors.orders()
-        self._table = Occurrences(self._span_us)
+        self._table = GatherTable(self._span_us)
         self._waiting: list[Arrivals] = []
 
     def _renumber(self) -> None:
         """Build everything anew from the rows: what they do not name any more is forgotten by that."""
         self._begin()
-        _, rows = self._rows.held()
-        arrivals = _joined([self._numbered(rows)])
+        _, rows = self._rows.live_rows()
+        arrivals = _concatenate([self._number(rows)])
         passed, rest = _split(arrivals, arrivals.times < (END_OF_TIME if self._early else self._closed))
         self._table.remember(self._in_order(passed))
         self._waiting = [rest]
 
-    def _numbered(self, rows: pa.RecordBatch) -> Arrivals:
+    def _number(self, rows: pa.RecordBatch) -> Arrivals:
+        """Rows as kernels take them, keys and sensors as numbers; new sensors are made known to the table."""
         key, sensor, time = rows.columns
         arrivals = Arrivals(self._keys.codes(key), time.view(pa.int64()).to_numpy(), self._sensors.numbers(sensor))
         if self._sensors.count > self._orders.size:
@@ -149,20 +150,21 @@ class Gather(Operator):
             self._table.know_sensors(self._orders)
         return arrivals
 
-    def _passed(self) -> Arrivals:
+    def _take_passed(self) -> Arrivals:
         """What waits no longer, in order of (time, sensor, arrival)."""
-        waiting = _joined(self._waiting)
+        waiting = _concatenate(self._waiting)
         passed, rest = _split(waiting, waiting.times < self._closed)
         self._waiting = [rest]
         return self._in_order(passed)
 
     def _in_order(self, arrivals: Arrivals) -> Arrivals:
-        order = in_order(arrivals.times, self._orders[arrivals.sensors])
+        order = order_by_time_and_sensor(arrivals.times, self._orders[arrivals.sensors])
         return arrivals if order is None else Arrivals(*(column[order] for column in arrivals))
 
-    def _given(self, answers: Answers) -> pa.RecordBatch:
+    def _as_batch(self, answers: Answers) -> pa.RecordBatch:
+        """Answers as rows of the view, spelled out if it flattens."""
         if self._flatten:
-            answers = self._flattened(answers)
+            answers = self._flatten_answers(answers)
         first = answers.offsets[:-1]
         times = pa.array(answers.times).view(TIMESTAMP)
         member = self.schema.field("members").type.value_type
@@ -176,8 +178,8 @@ class Gather(Operator):
         ]
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
-    def _flattened(self, answers: Answers) -> Answers:
-        found = combine(answers.offsets, answers.sensors, self._sensors.count, self._limit)
+    def _flatten_answers(self, answers: Answers) -> Answers:
+        found = flatten_lists(answers.offsets, answers.sensors, self._sensors.count, self._limit)
         heads = answers.keys[found.lists], answers.arities[found.lists], found.offsets
         return Answers(*heads, answers.sensors[found.members], answers.times[found.members])
 
@@ -197,12 +199,12 @@ def _joinable(columns: Sequence[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _split(arrivals: Arrivals, mask: Bools) -> tuple[Arrivals, Arrivals]:
-    """Those that are marked, and the rest; without a copy where all before a place are marked, and none after it."""
+    """Those that are marked, and the rest. Nothing is copied where the marked ones all come first."""
     count = int(np.count_nonzero(mask))
     if mask[:count].all():
         return Arrivals(*(column[:count] for column in arrivals)), Arrivals(*(column[count:] for column in arrivals))
     return Arrivals(*(column[mask] for column in arrivals)), Arrivals(*(column[~mask] for column in arrivals))
 
 
-def _joined(parts: Sequence[Arrivals]) -> Arrivals:
+def _concatenate(parts: Sequence[Arrivals]) -> Arrivals:
     return Arrivals(*(np.concatenate(columns) for columns in zip(_NO_ARRIVALS, *parts, strict=True)))

@@ -14,6 +14,7 @@ __all__ = ["buckets", "canonical", "group_rows", "hash_column", "integers"]
 
 
 _WIDEST = 2**62
+"""Codes of several columns are combined below this; beyond it they are numbered anew first, lest they overflow."""
 
 
 def group_rows(columns: Sequence[pa.Array], rows: int) -> Groups:
@@ -33,7 +34,7 @@ def group_rows(columns: Sequence[pa.Array], rows: int) -> Groups:
 
 
 def buckets(columns: Sequence[pa.Array], rows: int, count: int) -> Int64s:
-    """Spread rows over buckets by the hash of their keys; equal keys meet, whoever computes it."""
+    """The bucket of each row, by the hash of its keys. Equal keys meet in one bucket, whichever process computes it."""
     hashes = np.zeros(rows, np.uint64)
     for column in columns:
         hashes = mix(hashes, hash_column(column))
@@ -56,16 +57,16 @@ def integers(column: pa.Array) -> Int64s | None:
     """A column as 64-bit integers that are equal where its values are, if its type allows; NULL as 0."""
     type_ = column.type
     if pa.types.is_floating(type_):
-        doubles = _filled(column).to_numpy(zero_copy_only=False).astype(np.float64) + 0.0
+        doubles = _fill_null(column).to_numpy(zero_copy_only=False).astype(np.float64) + 0.0
         return np.where(np.isnan(doubles), np.nan, doubles).view(np.int64)
     if pa.types.is_timestamp(type_):
-        return _filled(column.cast(pa.int64())).to_numpy()
+        return _fill_null(column.cast(pa.int64())).to_numpy()
     if pa.types.is_integer(type_) or pa.types.is_boolean(type_):
-        return _filled(column).to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+        return _fill_null(column).to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
     return None
 
 
-def _filled(column: pa.Array) -> pa.Array:
+def _fill_null(column: pa.Array) -> pa.Array:
     return column.fill_null(pa.scalar(0, pa.int64()).cast(column.type)) if column.null_count else column
 
 
@@ -75,13 +76,14 @@ def _codes(column: pa.Array) -> tuple[Int64s, int]:
     if values is None:
         dictionary = column.dictionary_encode()
         return dictionary.indices.fill_null(-1).to_numpy().astype(np.int64) + 1, len(dictionary.dictionary) + 1
-    codes, count = _numbered(values)
+    codes, count = _number(values)
     if not column.null_count:
         return codes, count
     return np.where(column.is_null().to_numpy(zero_copy_only=False), 0, codes + 1), count + 1
 
 
-def _numbered(values: Int64s) -> tuple[Int64s, int]:
+def _number(values: Int64s) -> tuple[Int64s, int]:
+    """Numbers from 0, and a bound: the values less the least of them if they lie close together, else their groups."""
     if values.size == 0:
         return values, 1
     low, high = int(values.min()), int(values.max())
@@ -92,7 +94,7 @@ def _numbered(values: Int64s) -> tuple[Int64s, int]:
 
 
 def hash_column(column: pa.Array) -> UInt64s:
-    """Hash each value of a column; equal values alike, whoever computes it."""
+    """Hash each value of a column. Equal values have one hash, whichever process computes it."""
     codes = integers(column)
     if codes is not None:
         hashes = hash_integers(codes)

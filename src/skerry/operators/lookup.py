@@ -8,7 +8,7 @@ import pyarrow as pa
 from skerry.model.batch import empty
 from skerry.model.expression import Expression
 from skerry.operators.derive import Derive
-from skerry.operators.joins.keys import equal_keys, exact, key_codes
+from skerry.operators.joins.keys import equal_keys, is_exact, key_codes
 from skerry.operators.operator import Operator
 
 __all__ = ["Lookup"]
@@ -33,7 +33,7 @@ class Lookup(Operator):
         self.schema = pa.schema([*schema, *(field.with_name(f"{name}.{field.name}") for field in table.schema)])
         self._of_row = Derive([(f"{position}", mine) for position, (mine, _) in enumerate(keys)])
         of_table = Derive([(f"{position}", other) for position, (_, other) in enumerate(keys)])
-        self._verifies = not exact(of_table.schema.types)
+        self._verifies = not is_exact(of_table.schema.types)
         self._keys = of_table.transition(table)
         codes, joinable = key_codes(self._keys.columns, table.num_rows)
         known = np.flatnonzero(joinable)

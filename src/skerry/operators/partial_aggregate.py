@@ -8,27 +8,27 @@ from skerry.kernels.folds.group import Groups
 from skerry.kernels.folds.slices import slice_numbers
 from skerry.model.batch import empty
 from skerry.model.window import Window
-from skerry.operators.accumulators import Cell
+from skerry.operators.accumulators import Accumulator
 from skerry.operators.folds import accumulators
 from skerry.operators.grouping import canonical, group_rows
 from skerry.operators.operator import Operator
 from skerry.plan.fold import Fold
 
-__all__ = ["SLICE", "PartialAggregate", "cells_of", "partial_schema"]
+__all__ = ["SLICE", "PartialAggregate", "accumulators_of", "partial_schema"]
 
 SLICE = "slice"
 """The column of partial aggregates that holds the start of the slice, in microseconds."""
 
 
-def cells_of(folds: Iterable[Fold]) -> tuple[Cell, ...]:
-    """The cells that folds need, each once. There is always one, so that a group is never lost."""
-    found = {cell.name: cell for fold in folds for cell in accumulators(fold)}
+def accumulators_of(folds: Iterable[Fold]) -> tuple[Accumulator, ...]:
+    """The accumulators that folds need, each once. There is always one, so that a group is never lost."""
+    found = {each.name: each for fold in folds for each in accumulators(fold)}
     return tuple(found.values())
 
 
-def partial_schema(keys: Sequence[pa.Field], cells: Sequence[Cell]) -> pa.Schema:
-    """Slice, keys, cells."""
-    return pa.schema([pa.field(SLICE, pa.int64()), *keys, *(pa.field(cell.name, cell.type) for cell in cells)])
+def partial_schema(keys: Sequence[pa.Field], accumulators: Sequence[Accumulator]) -> pa.Schema:
+    """Slice, keys, accumulators."""
+    return pa.schema([pa.field(SLICE, pa.int64()), *keys, *(pa.field(each.name, each.type) for each in accumulators)])
 
 
 class PartialAggregate(Operator):
@@ -43,8 +43,8 @@ class PartialAggregate(Operator):
 
     def __init__(self, window: Window, time: str, keys: Sequence[pa.Field], folds: Sequence[Fold]) -> None:
         self._window, self._time, self._keys = window, time, tuple(keys)
-        self._cells = cells_of(folds)
-        self.schema = partial_schema(self._keys, self._cells)
+        self._accumulators = accumulators_of(folds)
+        self.schema = partial_schema(self._keys, self._accumulators)
 
     def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
         """Fold the batch."""
@@ -58,10 +58,10 @@ class PartialAggregate(Operator):
         keys = [batch.column(key.name) for key in self._keys]
         groups = group_rows([slices, *keys], batch.num_rows)
         first = pa.array(groups.first)
-        cells = [self._fold(cell, batch, groups) for cell in self._cells]
+        columns = [self._folded(accumulator, batch, groups) for accumulator in self._accumulators]
         starts = pa.array(slices.take(first).to_numpy() * self._window.slice_us)
         heads = [starts, *(canonical(key.take(first)) for key in keys)]
-        return pa.RecordBatch.from_arrays([*heads, *cells], schema=self.schema)
+        return pa.RecordBatch.from_arrays([*heads, *columns], schema=self.schema)
 
-    def _fold(self, cell: Cell, batch: pa.RecordBatch, groups: Groups) -> pa.Array:
-        return cell.fold(None if cell.argument is None else batch.column(cell.argument), groups)
+    def _folded(self, accumulator: Accumulator, batch: pa.RecordBatch, groups: Groups) -> pa.Array:
+        return accumulator.fold(None if accumulator.argument is None else batch.column(accumulator.argument), groups)

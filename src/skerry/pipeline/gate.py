@@ -9,7 +9,7 @@ nothing ever is.
 import pyarrow as pa
 
 from skerry.catalog import Source
-from skerry.kernels.folds.lateness import late_in_order
+from skerry.kernels.lateness import mark_late
 from skerry.model.arrays import Bools, Int64s
 from skerry.model.batch import empty
 from skerry.model.time import Micros
@@ -40,7 +40,7 @@ class Gate:
     def _late(self, moments: Int64s, delay_us: int) -> tuple[Bools, int]:
         """Mark the late ones, count them, and remember the newest moment of all."""
         if self._ordered:
-            late, count, newest = late_in_order(moments, self.newest, delay_us)
+            late, count, newest = mark_late(moments, self.newest, delay_us)
         else:
             late = moments < self._before - delay_us
             count, newest = int(late.sum()), max(self.newest, int(moments.max()))

@@ -1,4 +1,4 @@
-"""How many answers were lost, told from keys that are never shed.
+"""How many answers were lost, estimated from keys that are never shed.
 
 A key is in the sample with the chance ``rate``, whatever it loses, so what the sample lost over the rate
 is right on the average. How far off it may be is asked of a compound Poisson law: losses come key by
@@ -20,7 +20,7 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-__all__ = ["Estimate", "Sampled", "estimated", "unlikeness"]
+__all__ = ["Estimate", "Sampled", "estimate", "unlikeness"]
 
 _TAIL = 0.05
 """How often the truth may lie below the interval, and above it."""
@@ -54,17 +54,17 @@ class Estimate:
     high: float
 
 
-def estimated(sampled: Sampled, plausible: float = 1.0, unlike: float = 1.0) -> Estimate:
+def estimate(sampled: Sampled, plausible: float = 1.0, unlike: float = 1.0) -> Estimate:
     """What all keys outside the sample lost.
 
     ``plausible`` is what a key that loses anything may be thought to lose if none is seen: 1 where keys are unique, or
     what it was before. If the sample lost nothing, the upper end is three such keys over the rate. Of no sample
-    nothing can be told: there is no upper end. ``unlike`` says how many times more the keys outside gave than the
+    nothing can be said: there is no upper end. ``unlike`` says how many times more the keys outside gave than the
     sample leads one to think (``unlikeness``): they may have lost as many times more, too.
 
-    >>> estimated(Sampled(rate=0.01, keys=0, total=0, squares=0, largest=0))
+    >>> estimate(Sampled(rate=0.01, keys=0, total=0, squares=0, largest=0))
     Estimate(total=0.0, low=0.0, high=297.6)
-    >>> estimated(Sampled(rate=0.01, keys=9, total=9, squares=9, largest=1))
+    >>> estimate(Sampled(rate=0.01, keys=9, total=9, squares=9, largest=1))
     Estimate(total=891.0, low=498.9, high=1575.5)
     """
     missing = 1 - sampled.rate

@@ -49,24 +49,24 @@ class _Page:
 
 
 class Ledger:
-    """Collects what the books of a bounded join say, until a span is over."""
+    """Collects the counters of a bounded join, until a span is over."""
 
     def __init__(self, stream_count: int, width: Micros) -> None:
         self._stream_count, self._width = stream_count, width
         self._pages: dict[int, _Page] = {}
 
-    def arrived(self, span: int, received: Sequence[int], shed: Mapping[tuple[int, str], int]) -> None:
+    def count_arrivals(self, span: int, received: Sequence[int], shed: Mapping[tuple[int, str], int]) -> None:
         """Count arrivals by stream, and tuples that went by stream and name."""
         page = self._page(span)
         page.received = [one + more for one, more in zip(page.received, received, strict=True)]
         for name, count in shed.items():
             page.shed[name] = page.shed.get(name, 0) + count
 
-    def answered(self, span: int, answers: float) -> None:
+    def count_answers(self, span: int, answers: float) -> None:
         """Count answers outside the sample."""
         self._page(span).answers += answers
 
-    def sampled(self, span: int, key: int, sums: Float64s) -> None:
+    def count_sample(self, span: int, key: int, sums: Float64s) -> None:
         """Count answers of a key of the sample: all, those lost, and by stream."""
         sample = self._page(span).sample
         sample[key] = sample[key] + sums if key in sample else sums.copy()
@@ -82,18 +82,18 @@ class Ledger:
                 if key in page.sample:
                     page.answers += float(page.sample.pop(key)[0])
 
-    def closed(self, before: Micros, rate: float) -> tuple[SpanLoss, ...]:
+    def close(self, before: Micros, rate: float) -> tuple[SpanLoss, ...]:
         """Give the spans that ended by a moment, in order, and forget them."""
         over = sorted(span for span in self._pages if (span + 1) * self._width <= before)
         return tuple(self._loss(span, self._pages.pop(span), rate) for span in over)
 
-    def saved(self) -> bytes:
+    def save(self) -> bytes:
         """All of it, as text."""
-        return json.dumps([[span, *_packed(page)] for span, page in self._pages.items()]).encode()
+        return json.dumps([[span, *_pack(page)] for span, page in self._pages.items()]).encode()
 
     def restore(self, blob: bytes) -> None:
         """Take over what was saved."""
-        self._pages = {span: _unpacked(parts) for span, *parts in json.loads(blob)}
+        self._pages = {span: _unpack(parts) for span, *parts in json.loads(blob)}
 
     def _page(self, span: int) -> _Page:
         return self._pages.setdefault(span, _Page([0] * self._stream_count))
@@ -105,17 +105,17 @@ class Ledger:
             end=Micros((span + 1) * self._width),
             streams=tuple(self._streams(page, sums, rate)),
             sample_answers=float(sums[:, 0].sum()),
-            lost=_summed(sums[:, 1], rate),
+            lost=_sum_up(sums[:, 1], rate),
             answers=page.answers,
         )
 
     def _streams(self, page: _Page, sums: Float64s, rate: float) -> Iterator[StreamLoss]:
         for stream, received in enumerate(page.received):
             shed = {name: count for (owner, name), count in sorted(page.shed.items()) if owner == stream}
-            yield StreamLoss(received, shed, _summed(sums[:, 2 + stream], rate))
+            yield StreamLoss(received, shed, _sum_up(sums[:, 2 + stream], rate))
 
 
-def _summed(lost: Float64s, rate: float) -> Sampled:
+def _sum_up(lost: Float64s, rate: float) -> Sampled:
     return Sampled(
         rate=rate,
         keys=int(np.count_nonzero(lost)),
@@ -125,12 +125,12 @@ def _summed(lost: Float64s, rate: float) -> Sampled:
     )
 
 
-def _packed(page: _Page) -> list[Any]:
+def _pack(page: _Page) -> list[Any]:
     shed = [[*name, count] for name, count in page.shed.items()]
     return [page.received, shed, page.answers, [[key, sums.tolist()] for key, sums in page.sample.items()]]
 
 
-def _unpacked(parts: list[Any]) -> _Page:
+def _unpack(parts: list[Any]) -> _Page:
     received, shed, answers, sample = parts
     return _Page(
         received,

@@ -12,22 +12,22 @@ import numpy.typing as npt
 
 from skerry.model.arrays import UInt8s
 
-__all__ = ["packed", "unpacked"]
+__all__ = ["pack_arrays", "unpack_arrays"]
 
 
 _BLOCK = 512
 _LENGTH = 8
 
 
-def packed(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
+def pack_arrays(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
     """Names, shapes, and what is not zero.
 
-    >>> len(packed({"table": np.zeros(1_000_000)})) < 10_000
+    >>> len(pack_arrays({"table": np.zeros(1_000_000)})) < 10_000
     True
     """
     raw = {name: np.ascontiguousarray(array).reshape(-1).view(np.uint8) for name, array in arrays.items()}
-    told = [[name, arrays[name].shape, row.size] for name, row in raw.items()]
-    header = json.dumps(told).encode()
+    layout = [[name, arrays[name].shape, row.size] for name, row in raw.items()]
+    header = json.dumps(layout).encode()
     return len(header).to_bytes(_LENGTH, "little") + header + b"".join(p for row in raw.values() for p in _pieces(row))
 
 
@@ -40,30 +40,30 @@ def _pieces(row: UInt8s) -> Iterator[bytes]:
     yield row[whole.size :].tobytes()
 
 
-def unpacked(blob: bytes, kinds: Mapping[str, np.dtype[Any]]) -> dict[str, npt.NDArray[Any]]:
+def unpack_arrays(blob: bytes, kinds: Mapping[str, np.dtype[Any]]) -> dict[str, npt.NDArray[Any]]:
     """The arrays again, each of its kind.
 
-    >>> unpacked(packed({"table": np.arange(3)}), {"table": np.dtype(np.int64)})["table"].tolist()
+    >>> unpack_arrays(pack_arrays({"table": np.arange(3)}), {"table": np.dtype(np.int64)})["table"].tolist()
     [0, 1, 2]
     """
     body = np.frombuffer(blob, np.uint8)
-    place = _LENGTH + int.from_bytes(blob[:_LENGTH], "little")
+    position = _LENGTH + int.from_bytes(blob[:_LENGTH], "little")
     found = {}
-    for name, shape, size in json.loads(blob[_LENGTH:place]):
-        row, place = _filled(body, place, size)
+    for name, shape, size in json.loads(blob[_LENGTH:position]):
+        row, position = _unpack_row(body, position, size)
         found[name] = row.view(kinds[name]).reshape(shape)
     return found
 
 
-def _filled(body: UInt8s, place: int, size: int) -> tuple[UInt8s, int]:
-    """The row of bytes that begins at a place, and where the next one does."""
+def _unpack_row(body: UInt8s, position: int, size: int) -> tuple[UInt8s, int]:
+    """The row of bytes that begins at a position, and the position of the next one."""
     row, count = np.zeros(size, np.uint8), size // _BLOCK
     mask = -(-count // 8)
-    used = np.unpackbits(body[place : place + mask], count=count).astype(np.bool_)
-    place += mask
+    used = np.unpackbits(body[position : position + mask], count=count).astype(np.bool_)
+    position += mask
     blocks = int(np.count_nonzero(used)) * _BLOCK
-    row[: count * _BLOCK].reshape(-1, _BLOCK)[used] = body[place : place + blocks].reshape(-1, _BLOCK)
-    place += blocks
+    row[: count * _BLOCK].reshape(-1, _BLOCK)[used] = body[position : position + blocks].reshape(-1, _BLOCK)
+    position += blocks
     rest = size - count * _BLOCK
-    row[size - rest :] = body[place : place + rest]
-    return row, place + rest
+    row[size - rest :] = body[position : position + rest]
+    return row, position + rest

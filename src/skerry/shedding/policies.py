@@ -10,7 +10,7 @@ from skerry.kernels.shedding.policies.output import Output
 from skerry.kernels.shedding.policies.pattern import Pattern
 from skerry.kernels.shedding.policies.policy import Policy
 from skerry.kernels.shedding.policies.random import Random
-from skerry.kernels.shedding.room import Windows
+from skerry.kernels.shedding.window_arrays import Windows
 
 __all__ = ["POLICIES", "make_policy"]
 

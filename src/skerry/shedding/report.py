@@ -1,4 +1,4 @@
-"""What was lost, as rows: a row a span and stream, and a row for the span as a whole."""
+"""What was lost, as rows: one per span and stream, and one for the span as a whole."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 import pyarrow as pa
 
 from skerry.model.types import TIMESTAMP
-from skerry.shedding.estimate import Sampled, estimated, unlikeness
+from skerry.shedding.estimate import Sampled, estimate, unlikeness
 from skerry.shedding.losses import SpanLoss
 
-__all__ = ["LOSSES", "told"]
+__all__ = ["LOSSES", "report_losses"]
 
 LOSSES = pa.schema(
     {
@@ -30,10 +30,10 @@ LOSSES = pa.schema(
     }
 )
 """A row without a stream is about all of them. ``answers`` were given; ``lost`` is an estimate, and the truth lies
-between the ends nine times in ten; the sample, a share of the keys, lost what the others lost but only on paper."""
+between the ends nine times in ten; the sample of the keys lost what the others lost but only on paper."""
 
 
-def told(losses: Iterable[SpanLoss], streams: Sequence[str], policy: str) -> pa.RecordBatch:
+def report_losses(losses: Iterable[SpanLoss], streams: Sequence[str], policy: str) -> pa.RecordBatch:
     """The rows of spans that are over; of those in which nothing was shed, none."""
     rows = [row for loss in losses if any(stream.shed for stream in loss.streams) for row in _rows(loss, streams)]
     return pa.RecordBatch.from_pylist([{"policy": policy, **row} for row in rows], LOSSES)
@@ -54,21 +54,21 @@ def _rows(loss: SpanLoss, streams: Sequence[str]) -> list[dict[str, Any]]:
             "received": stream.received,
             "shed": sum(stream.shed.values()),
             "shed_by": [{"pattern": pattern, "shed": shed} for pattern, shed in sorted(stream.shed.items())],
-            **_lost(stream.lost, unlike),
+            **_loss_columns(stream.lost, unlike),
         }
         for name, stream in zip(streams, loss.streams, strict=True)
     ]
     whole = {
         "received": sum(part["received"] for part in parts),
         "shed": sum(part["shed"] for part in parts),
-        **_lost(loss.lost, unlike),
+        **_loss_columns(loss.lost, unlike),
     }
     return [{**common, **part} for part in [*parts, whole]]
 
 
-def _lost(sampled: Sampled, unlike: float) -> dict[str, float | None]:
+def _loss_columns(sampled: Sampled, unlike: float) -> dict[str, float | None]:
     """Without a sample nothing is known of what was lost."""
     if sampled.rate <= 0:
         return {"sample_lost": None}
-    estimate = estimated(sampled, unlike=unlike)
-    return {"lost": estimate.total, "lost_low": estimate.low, "lost_high": estimate.high, "sample_lost": sampled.total}
+    found = estimate(sampled, unlike=unlike)
+    return {"lost": found.total, "lost_low": found.low, "lost_high": found.high, "sample_lost": sampled.total}

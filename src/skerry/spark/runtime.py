@@ -17,7 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from skerry import errors
 from skerry.errors import RunError, SkerryError
-from skerry.kernels.precompile import warming
+from skerry.kernels.precompile import precompile_in_background
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
 from skerry.pipeline.precompile import list_precompiled
@@ -48,7 +48,10 @@ class SparkRuntime:
         self.batch_seconds: list[float] = []
         """How long the last batches took, for those who measure."""
         self._live = pipeline.live or any(is_live(source) for source in pipeline.foreign)
-        with _keep_interrupt(), warming([], list_precompiled(pipeline, subscribed=register is not None)):
+        with (
+            _keep_interrupt(),
+            precompile_in_background([], list_precompiled(pipeline, subscribed=register is not None)),
+        ):
             self._spark = session(options.master)
         self._temporary = None if options.checkpoint else Path(tempfile.mkdtemp(prefix="skerry-"))
         folder = options.checkpoint or self._temporary

@@ -11,7 +11,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from skerry.errors import RunError
-from skerry.kernels.precompile import warming
+from skerry.kernels.precompile import precompile_in_background
 from skerry.spark.java import find_java
 from skerry.spark.spark_home import use_compiled_home
 
@@ -61,7 +61,7 @@ def session(master: str, extra: Mapping[str, str] | None = None) -> SparkSession
     for name, value in {**_SETTINGS, **_size_for_master(master), **(extra or {})}.items():
         builder = builder.config(name, value)
     # While the JVM starts there is a core to spare for the kernels.
-    with warming(["folds"]), _own_log():
+    with precompile_in_background(["folds"]), _own_log():
         started = builder.getOrCreate()
     atexit.register(_end, started)
     return started

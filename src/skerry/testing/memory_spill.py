@@ -1,6 +1,6 @@
 """A store of spilled tuples that writes nothing to disk."""
 
-from skerry.operators.joins.spill import SpillStore
+from skerry.operators.joins.spill_store import SpillStore
 
 __all__ = ["MemorySpill"]
 

@@ -8,7 +8,7 @@ from skerry.experiments.shedding.figures import FULL, QUICK, Extent, measure_ext
 from skerry.experiments.shedding.figures5_to_8_unique_values import measure_by_memory
 from skerry.experiments.shedding.web_log import LOG, PAGES
 from skerry.experiments.shedding.workload import Workload
-from skerry.shedding.bounded import POLICIES
+from skerry.shedding.bounded_join import POLICIES
 
 TINY = Extent(
     seeds=2,

@@ -8,7 +8,7 @@ from skerry.experiments.snjoin.figures import FULL, QUICK, Extent, measure_exten
 from skerry.experiments.snjoin.harness import Settings
 from skerry.experiments.snjoin.measure_sizes import Course
 from skerry.model.time import seconds
-from skerry.operators.joins.techniques import TECHNIQUES
+from skerry.operators.joins.make_technique import TECHNIQUES
 
 BRIEFLY = Settings(slowdown=1, warm_up_us=seconds(1))
 TINY = Extent(Course((2, 3), 4, BRIEFLY), (1.0, 2.0), Course((5, 10), 4, BRIEFLY), Course((10,), 70, BRIEFLY))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from skerry.errors import KernelError
 from skerry.kernels.folds.deviation import deviations, squares
-from skerry.kernels.folds.exact import add_values
+from skerry.kernels.folds.exact_sums import add_values
 from tests import oracles
 from tests.oracles.sums import exact
 

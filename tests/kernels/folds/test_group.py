@@ -25,7 +25,7 @@ def test_codes_far_apart_are_numbered_as_by_a_dictionary(codes):
 
 
 @given(st.lists(st.integers(-2, 2).map(lambda step: step * 2**40), max_size=60))
-def test_codes_that_collide_are_told_apart(codes):
+def test_codes_that_collide_are_kept_apart(codes):
     check(codes)
 
 

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.kernels.joins.amjoin import absences, is_missing, no_vectors, note
-from skerry.kernels.joins.chains import empty_chains, insert_all
+from skerry.kernels.joins.chained_tables import empty_chains, insert_all
 from tests.kernels.tuples import arrivals, hashed, packed
 from tests.oracles import rivals
 from tests.oracles.rivals import Arrival
@@ -22,10 +22,10 @@ def test_vectors_agree_with_sets(drawn, expected):
 
 
 @given(arrivals(), st.integers(0, 25))
-def test_tuple_that_is_noted_is_as_one_in_the_tables(drawn, place):
+def test_tuple_that_is_noted_is_as_one_in_the_tables(drawn, position):
     stream_count, tuples = drawn
-    vectors = vectors_of(tuples[:place], stream_count, len(tuples[place:]))
-    for each in tuples[place:]:
+    vectors = vectors_of(tuples[:position], stream_count, len(tuples[position:]))
+    for each in tuples[position:]:
         note(vectors, hashed(each.key), each.stream)
     assert vectors.tolist() == vectors_of(tuples, stream_count).tolist()
 

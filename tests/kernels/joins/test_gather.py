@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.errors import KernelError
-from skerry.kernels.joins.gather import Answers, Arrivals, Occurrences
+from skerry.kernels.joins.gather import Answers, Arrivals, GatherTable
 from tests.kernels.columns import any_integer
 from tests.oracles.gather import Answer, Reading, gather, gather_early
 
@@ -22,8 +22,8 @@ spans = st.integers(0, 40)
 arities = st.integers(1, 4)
 
 
-def table(span_us, block=4096):
-    found = Occurrences(span_us, block)
+def make_table(span_us, block=4096):
+    found = GatherTable(span_us, block)
     found.know_sensors(np.array(ORDERS))
     return found
 
@@ -42,28 +42,28 @@ def parts(rows, cuts):
     return [rows[start:stop] for start, stop in pairwise(edges)]
 
 
-def spelled(answers: Answers):
+def spell_out(answers: Answers):
     members = list(zip([ORDERS[sensor] for sensor in answers.sensors], answers.times.tolist(), strict=True))
     found = []
-    for place in range(answers.count):
-        own, *others = members[answers.offsets[place] : answers.offsets[place + 1]]
-        reading = Reading(answers.keys[place].item(), *own)
-        found.append(Answer(reading, answers.arities[place].item(), (own, *others)))
+    for index in range(answers.count):
+        own, *others = members[answers.offsets[index] : answers.offsets[index + 1]]
+        reading = Reading(answers.keys[index].item(), *own)
+        found.append(Answer(reading, answers.arities[index].item(), (own, *others)))
     return found
 
 
 @given(readings | crowds, cuts, spans, arities, st.integers(1, 9))
 def test_answers_in_order_agree_with_comparing_all(rows, cuts, span_us, min_arity, block):
-    rows, occurrences = by_order(rows), table(span_us, block)
-    found = [occurrences.answer_in_order(arrivals(part), min_arity=min_arity) for part in parts(rows, cuts)]
-    assert [answer for each in found for answer in spelled(each)] == gather(rows, span_us, min_arity)
+    rows, table = by_order(rows), make_table(span_us, block)
+    found = [table.answer_in_order(arrivals(part), min_arity=min_arity) for part in parts(rows, cuts)]
+    assert [answer for each in found for answer in spell_out(each)] == gather(rows, span_us, min_arity)
 
 
 @given(readings | crowds, cuts, spans, arities, st.integers(1, 9))
 def test_answers_on_arrival_agree_with_comparing_all(rows, cuts, span_us, min_arity, block):
-    occurrences = table(span_us, block)
-    found = [occurrences.answer_on_arrival(arrivals(part), min_arity=min_arity) for part in parts(rows, cuts)]
-    assert sorted(answer for each in found for answer in spelled(each)) == sorted(
+    table = make_table(span_us, block)
+    found = [table.answer_on_arrival(arrivals(part), min_arity=min_arity) for part in parts(rows, cuts)]
+    assert sorted(answer for each in found for answer in spell_out(each)) == sorted(
         gather_early(rows, span_us, min_arity)
     )
 
@@ -71,69 +71,69 @@ def test_answers_on_arrival_agree_with_comparing_all(rows, cuts, span_us, min_ar
 @given(crowds, st.integers(0, 40), spans, st.integers(1, 9))
 def test_remembered_tuples_are_members(rows, cut, span_us, block):
     known, new = rows[:cut], rows[cut:]
-    occurrences = table(span_us, block)
-    occurrences.remember(arrivals(known))
+    table = make_table(span_us, block)
+    table.remember(arrivals(known))
     expected = gather_early(rows, span_us, 1)[len(gather_early(known, span_us, 1)) :]
-    assert sorted(spelled(occurrences.answer_on_arrival(arrivals(new), min_arity=1))) == sorted(expected)
+    assert sorted(spell_out(table.answer_on_arrival(arrivals(new), min_arity=1))) == sorted(expected)
 
 
 @given(crowds, st.integers(0, 40), st.integers(0, 9), st.integers(1, 9))
 def test_forgetting_what_is_out_of_reach_changes_nothing(rows, cut, span_us, block):
     known = rows[:cut]
     new = [row for row in rows[cut:] if row.ts >= max((each.ts for each in known), default=0)]
-    occurrences = table(span_us, block)
-    occurrences.answer_on_arrival(arrivals(known), min_arity=1)
-    occurrences.forget(max((each.ts for each in known), default=0) - span_us)
+    table = make_table(span_us, block)
+    table.answer_on_arrival(arrivals(known), min_arity=1)
+    table.forget(max((each.ts for each in known), default=0) - span_us)
     expected = gather_early([*known, *new], span_us, 1)[len(gather_early(known, span_us, 1)) :]
-    assert sorted(spelled(occurrences.answer_on_arrival(arrivals(new), min_arity=1))) == sorted(expected)
+    assert sorted(spell_out(table.answer_on_arrival(arrivals(new), min_arity=1))) == sorted(expected)
 
 
 def test_table_holds_no_more_than_a_window_however_long_the_stream():
-    occurrences = table(span_us=10, block=16)
+    table = make_table(span_us=10, block=16)
     for start in range(0, 2000, 50):
         rows = [Reading(time % 3, ORDERS[time % 4], time) for time in range(start, start + 50)]
-        occurrences.answer_in_order(arrivals(by_order(rows)), min_arity=1)
-    assert (occurrences.count, occurrences.capacity) == (12, 32)
+        table.answer_in_order(arrivals(by_order(rows)), min_arity=1)
+    assert (table.count, table.capacity) == (12, 32)
 
 
 def test_table_becomes_smaller_when_a_burst_is_over():
-    occurrences = table(span_us=10, block=4)
-    occurrences.remember(arrivals([Reading(1, 0, 0)] * 500))
-    assert occurrences.capacity == 512
+    table = make_table(span_us=10, block=4)
+    table.remember(arrivals([Reading(1, 0, 0)] * 500))
+    assert table.capacity == 512
     for _ in range(4):
-        occurrences.forget(100)
-    assert (occurrences.count, occurrences.capacity) == (0, 8)
+        table.forget(100)
+    assert (table.count, table.capacity) == (0, 8)
 
 
 def test_answers_outgrow_their_buffers():
-    rows = [Reading(1, ORDERS[-place % 4], 0) for place in range(60)]
-    found = table(span_us=0, block=1).answer_on_arrival(arrivals(rows), min_arity=1)
-    assert spelled(found)[:1] == gather(rows[:1], 0, 1)
+    rows = [Reading(1, ORDERS[-index % 4], 0) for index in range(60)]
+    found = make_table(span_us=0, block=1).answer_on_arrival(arrivals(rows), min_arity=1)
+    assert spell_out(found)[:1] == gather(rows[:1], 0, 1)
     assert found.count == len(gather_early(rows, 0, 1)) > 8 * len(rows)
 
 
-def test_keys_that_share_a_bucket_are_told_apart():
+def test_keys_that_share_a_bucket_are_kept_apart():
     rows = [Reading(key, ORDERS[key % 2], 0) for key in range(64)]
-    found = table(span_us=0, block=1).answer_in_order(arrivals(by_order(rows)), min_arity=2)
+    found = make_table(span_us=0, block=1).answer_in_order(arrivals(by_order(rows)), min_arity=2)
     assert found.count == 0
 
 
 def test_no_arrivals_have_no_answers():
-    assert table(0).answer_in_order(arrivals([]), min_arity=1).count == 0
-    assert table(0).answer_on_arrival(arrivals([]), min_arity=1).count == 0
+    assert make_table(0).answer_in_order(arrivals([]), min_arity=1).count == 0
+    assert make_table(0).answer_on_arrival(arrivals([]), min_arity=1).count == 0
 
 
 def test_columns_of_different_length_are_refused():
     with pytest.raises(KernelError, match="differ in length: 1 2 2"):
-        table(0).remember(Arrivals(np.zeros(1, np.int64), np.zeros(2, np.int64), np.zeros(2, np.int64)))
+        make_table(0).remember(Arrivals(np.zeros(1, np.int64), np.zeros(2, np.int64), np.zeros(2, np.int64)))
 
 
 @pytest.mark.parametrize("sensor", [-1, 4])
 def test_unknown_sensor_is_refused(sensor):
     with pytest.raises(KernelError, match="from 0 to 3"):
-        table(0).remember(Arrivals(np.zeros(1, np.int64), np.zeros(1, np.int64), np.array([sensor])))
+        make_table(0).remember(Arrivals(np.zeros(1, np.int64), np.zeros(1, np.int64), np.array([sensor])))
 
 
 def test_sensors_cannot_become_fewer():
     with pytest.raises(KernelError, match="got 1 for 4"):
-        table(0).know_sensors(np.array([0]))
+        make_table(0).know_sensors(np.array([0]))

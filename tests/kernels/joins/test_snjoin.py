@@ -169,8 +169,8 @@ def test_single_stream_gives_back_what_comes():
 
 
 @given(st.lists(any_integer, max_size=20))
-def test_keys_of_all_sizes_are_told_apart(codes):
-    tuples = [Tuple(place % 2, key, place, place + 99, place) for place, key in enumerate(codes)]
+def test_keys_of_all_sizes_are_kept_apart(codes):
+    tuples = [Tuple(index % 2, key, index, index + 99, index) for index, key in enumerate(codes)]
     assert join(table_of(2), tuples) == oracles.combinations(tuples, 2)
 
 

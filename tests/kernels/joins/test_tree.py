@@ -31,13 +31,13 @@ def test_tree_holds_the_results_of_the_levels_below_the_root(drawn, partition_co
 
 
 @given(arrivals(), partitions, st.integers(0, 25))
-def test_without_the_last_level_nothing_comes_out_but_all_is_kept(drawn, partition_count, place):
+def test_without_the_last_level_nothing_comes_out_but_all_is_kept(drawn, partition_count, position):
     stream_count, tuples = drawn
     tree = Tree.of(stream_count, partition_count)
-    quiet = climb(tree, packed(tuples[:place], stream_count), 10**6, stream_count - 1)
-    before = rivals.complete(tuples[:place], stream_count)
+    quiet = climb(tree, packed(tuples[:position], stream_count), 10**6, stream_count - 1)
+    before = rivals.complete(tuples[:position], stream_count)
     assert quiet.shape == (0, stream_count)
-    assert sorted(join(tree, tuples[place:]) + before) == rivals.complete(tuples, stream_count)
+    assert sorted(join(tree, tuples[position:]) + before) == rivals.complete(tuples, stream_count)
 
 
 def test_tuple_for_which_there_was_no_room_is_taken_again():

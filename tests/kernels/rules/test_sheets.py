@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skerry.kernels.address import address_of
+from skerry.kernels.array_address import address_of
 from skerry.kernels.rules.postings import Postings
 from skerry.kernels.rules.rows import RowSet
 from skerry.kernels.rules.sheets import add_row, enter_list, find_list, find_row, lacks_keys, lacks_rows

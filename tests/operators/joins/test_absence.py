@@ -9,14 +9,14 @@ from skerry.model.time import END_OF_TIME, Micros
 from skerry.operators.joins.absence import Absence
 from skerry.operators.operator import Operator
 from skerry.testing import laws
-from tests.operators.joins.test_join import KEYS, SCHEMA, batch_of, side, steps, tuples_of
+from tests.operators.joins.test_multi_join import KEYS, SCHEMA, batch_of, side, steps, tuples_of
 
 spans = st.tuples(*[st.integers(0, 6) | st.just(2**62)] * 2)
 key_columns = pytest.mark.parametrize("keys", KEYS, ids="-".join)
 
 
 class Streams(Operator):
-    """An absence whose streams come in one batch, told apart by a column."""
+    """An absence whose streams come in one batch, distinguished by a column."""
 
     def __init__(self, spans, keys):
         sides = [side(name, keys, span_us=span) for name, span in zip("ab", spans, strict=True)]
@@ -36,10 +36,10 @@ def alone(steps, spans, keys):
     """Rows without a partner, by nested loops."""
     tuples = list(tuples_of(steps, spans, keys))
     here, there = ([each for each in tuples if each.stream == stream] for stream in (0, 1))
-    return Counter(each.row for each in here if not any(_met(each, other) for other in there))
+    return Counter(each.row for each in here if not any(_meet(each, other) for other in there))
 
 
-def _met(one, other):
+def _meet(one, other):
     return one.key is not None and one.key == other.key and max(one.start, other.start) <= min(one.end, other.end)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skerry.operators.joins.keys import exact, key_codes
+from skerry.operators.joins.keys import is_exact, key_codes
 from tests.operators.readings import SCHEMA, readings
 
 names = st.lists(st.sampled_from(SCHEMA.names), min_size=1, max_size=3)
@@ -42,12 +42,12 @@ def test_code_of_a_row_does_not_depend_on_its_batch(batch, names, cut):
 
 @pytest.mark.parametrize("type_", [pa.bool_(), pa.int16(), pa.uint64(), pa.float32(), pa.float64(), pa.timestamp("us")])
 def test_single_column_of_words_is_exact(type_):
-    assert exact([type_])
+    assert is_exact([type_])
 
 
 @pytest.mark.parametrize("types", [[pa.string()], [pa.decimal128(9, 2)], [pa.int64(), pa.int64()]])
 def test_texts_decimals_and_several_columns_are_hashed(types):
-    assert not exact(types)
+    assert not is_exact(types)
 
 
 @pytest.mark.parametrize("type_", [pa.int64(), pa.uint64()])

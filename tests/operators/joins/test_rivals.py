@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from skerry.errors import KernelError, LimitError
 from skerry.model.time import END_OF_TIME
 from skerry.operators.joins.amjoin import AMJoin
+from skerry.operators.joins.arrivals import Arrivals
 from skerry.operators.joins.mjoin import MJoin
-from skerry.operators.joins.technique import Arrivals
 from skerry.operators.joins.tree import SymmetricHashTree, XJoinTree
 from tests.kernels.tuples import arrivals, columns, rows
 from tests.oracles import rivals

@@ -5,15 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skerry.errors import LimitError
-from skerry.kernels.joins.chains import empty_chains, swept
+from skerry.kernels.joins.chained_tables import empty_chains, sweep_chains
 from skerry.rivals.joins.match_lists import climb_levels, probe_tables, sweep_occurrences, walk_occurrences
 from tests.kernels.tuples import arrivals, packed
 from tests.oracles import rivals
 from tests.oracles.rivals import Arrival
 
 WAYS = {
-    probe_tables: (lambda sensors: empty_chains(sensors), swept),
-    climb_levels: (lambda sensors: empty_chains(sensors), swept),
+    probe_tables: (lambda sensors: empty_chains(sensors), sweep_chains),
+    climb_levels: (lambda sensors: empty_chains(sensors), sweep_chains),
     walk_occurrences: (lambda _: empty_chains(1), sweep_occurrences),
 }
 ways = pytest.mark.parametrize("way", WAYS)

@@ -21,7 +21,7 @@ from skerry.deduce.guard import out_of_time
 from skerry.deduce.values import Row
 from skerry.deduce.writing import write_value
 from skerry.errors import InputError, RunError
-from skerry.kernels.precompile import warm
+from skerry.kernels.precompile import precompile
 from skerry.model.arrays import Int64s
 from skerry.model.term import Value
 from skerry.plan.program import Checked, Predicate, Rule, Type
@@ -270,4 +270,4 @@ class Engine:
 @cache
 def _warm() -> None:
     """Compile the kernels before a tick's time is counted."""
-    warm(["rules"])
+    precompile(["rules"])

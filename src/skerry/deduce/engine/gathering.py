@@ -9,7 +9,7 @@ from skerry.deduce.engine.derivation import Derivation
 from skerry.deduce.engine.relation import NEW, Relation
 from skerry.deduce.gather import NUMERIC, gathered
 from skerry.errors import RuleLimit
-from skerry.kernels.folds.exact import add_values, as_doubles
+from skerry.kernels.folds.exact_sums import add_values, as_doubles
 from skerry.model.arrays import Bools, Float64s, Int64s
 from skerry.model.term import Value
 from skerry.plan.program import Aggregate, Predicate, Type

@@ -14,7 +14,7 @@ from skerry.deduce.engine.script import script
 from skerry.deduce.engine.stages import ByStages
 from skerry.deduce.guard import too_many_stages, too_many_tuples
 from skerry.errors import RuleLimit
-from skerry.kernels.address import address_of
+from skerry.kernels.array_address import address_of
 from skerry.kernels.rules.rows import NONE
 from skerry.kernels.rules.stages import LOWEST, PROVING, Ending, Heap, RelationPart, Use, settle
 from skerry.kernels.rules.sums import SIGNS

@@ -10,7 +10,7 @@ from skerry.experiments.shedding.measure_policies import ANSWERS, Case, Tell, me
 from skerry.experiments.shedding.workload import Workload, generate
 from skerry.kernels.joins.snjoin import Tuples
 from skerry.rivals.shedding.foresight import count_with_foresight
-from skerry.shedding.bounded import POLICIES
+from skerry.shedding.bounded_join import POLICIES
 
 __all__ = ["find_foresight", "measure_by_variance"]
 

@@ -12,7 +12,7 @@ from skerry.experiments.shedding.measure_policies import ANSWERS, Case, Tell, me
 from skerry.experiments.shedding.web_log import PAGES, WINDOW_US, keep_first_visits, read_web_log
 from skerry.kernels.joins.snjoin import Tuples
 from skerry.model.time import show_span
-from skerry.shedding.bounded import POLICIES
+from skerry.shedding.bounded_join import POLICIES
 
 __all__ = ["measure_web_log"]
 

@@ -10,7 +10,7 @@ from skerry.experiments.figure import Figure, Outcome, Panel, Verdict
 from skerry.experiments.shedding.measure_policies import Case, Tell, count_answers
 from skerry.experiments.shedding.workload import Workload, generate, select
 from skerry.kernels.joins.snjoin import Tuples
-from skerry.shedding.bounded import POLICIES
+from skerry.shedding.bounded_join import POLICIES
 
 __all__ = ["measure_speed_by_memory", "measure_speed_by_streams"]
 

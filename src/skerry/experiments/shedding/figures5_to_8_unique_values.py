@@ -10,7 +10,7 @@ from skerry.experiments.shedding.measure_policies import ANSWERS, Case, Tell, me
 from skerry.experiments.shedding.workload import Workload, generate
 from skerry.kernels.joins.snjoin import Tuples
 from skerry.rivals.shedding.optimum import find_needs, find_optimum
-from skerry.shedding.bounded import POLICIES
+from skerry.shedding.bounded_join import POLICIES
 
 __all__ = [
     "BEST_FRACTION",

@@ -13,7 +13,7 @@ from skerry.experiments.figure import Panel
 from skerry.experiments.shedding.workload import select
 from skerry.kernels.joins.snjoin import Tuples
 from skerry.model.time import Micros
-from skerry.shedding.bounded import POLICIES, BoundedJoin
+from skerry.shedding.bounded_join import POLICIES, BoundedJoin
 
 __all__ = ["ANSWERS", "Case", "Tell", "count_answers", "measure"]
 

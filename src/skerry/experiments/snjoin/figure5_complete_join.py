@@ -12,8 +12,9 @@ from skerry.experiments.snjoin.measure_sizes import Course, Tell, measure_at_siz
 from skerry.experiments.snjoin.workload import WINDOW_US, Load, Values, generate, make_steady
 from skerry.model.arrays import Int64s
 from skerry.model.time import MICROS, Micros
-from skerry.operators.joins.technique import Arrivals, Technique
-from skerry.operators.joins.techniques import TECHNIQUES, make_technique
+from skerry.operators.joins.arrivals import Arrivals
+from skerry.operators.joins.make_technique import TECHNIQUES, make_technique
+from skerry.operators.joins.technique import Technique
 
 __all__ = ["MAKERS", "OVERLOAD", "RANKING", "choose_slowdown", "load_of", "measure_complete_join"]
 

@@ -1,1 +1,1 @@
-"""Sums, groups and pages of window aggregates."""
+"""Sums, extremes, groups and slices of window aggregates."""

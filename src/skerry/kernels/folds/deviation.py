@@ -14,14 +14,14 @@ import numpy as np
 
 from skerry.errors import KernelError
 from skerry.kernels._jit import kernel
-from skerry.kernels.folds.exact import Totals, as_fraction, halves
+from skerry.kernels.folds.exact_sums import Totals, as_fraction, halves
 from skerry.model.arrays import Float64s, Int64s
 
 __all__ = ["deviations", "squares"]
 
 
 _TOO_CLOSE = 1e-13
-"""Below this share of the sums, a difference of two pairs of doubles has lost bits that count."""
+"""Below this fraction of the sums, a difference of two pairs of doubles has lost bits that count."""
 
 
 def squares(values: Float64s) -> tuple[Float64s, Float64s]:

@@ -12,13 +12,13 @@ import numpy as np
 
 from skerry.kernels._jit import kernel
 from skerry.kernels.hash import hash_of
-from skerry.kernels.joins.chains import ENTRIES, Chains, power_of_two
+from skerry.kernels.joins.chained_tables import ENTRIES, Chains, power_of_two
 from skerry.model.arrays import UInt64s
 
 __all__ = ["absences", "is_missing", "no_vectors", "note"]
 
 
-_STREAMS_A_WORD = 64
+_STREAMS_PER_WORD = 64
 
 
 def no_vectors() -> UInt64s:
@@ -27,10 +27,10 @@ def no_vectors() -> UInt64s:
 
 
 def absences(chains: Chains, expected: int) -> UInt64s:
-    """Vectors of the tuples in tables, a table a stream, with room for ``expected`` more."""
+    """Vectors of the tuples in tables, one table per stream, with room for ``expected`` more."""
     streams = chains.tables.size
     values = int(power_of_two(np.array(2 * max(chains.entry_count + expected, 1))))
-    words = [min(_STREAMS_A_WORD, streams - first) for first in range(0, streams, _STREAMS_A_WORD)]
+    words = [min(_STREAMS_PER_WORD, streams - first) for first in range(0, streams, _STREAMS_PER_WORD)]
     vectors = np.tile(np.array([2**bits - 1 for bits in words], np.uint64), (values, 1))
     _note_all(chains.pool, chains.counters, vectors)
     return vectors

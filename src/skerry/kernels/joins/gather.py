@@ -21,7 +21,7 @@ from skerry.errors import KernelError, LimitError
 from skerry.kernels._jit import kernel
 from skerry.model.arrays import Int64s
 
-__all__ = ["Answers", "Arrivals", "Occurrences"]
+__all__ = ["Answers", "Arrivals", "GatherTable"]
 
 
 _KEY, _TIME, _SENSOR, _LINK = 0, 1, 2, 3
@@ -83,13 +83,13 @@ class _Output(NamedTuple):
     """How many answers are given, and how many members are written."""
 
 
-class Occurrences:
+class GatherTable:
     """The live tuples of all sensors, by key. A tuple is live for ``span_us`` after its time, both ends in.
 
     ``block`` is how many tuples are entered before they are answered: enough to be quick, few enough to stay
     in the cache.
 
-    >>> table = Occurrences(span_us=10)
+    >>> table = GatherTable(span_us=10)
     >>> table.know_sensors(np.array([0, 1]))
     >>> found = table.answer_in_order(Arrivals(np.array([7, 7]), np.array([1, 4]), np.array([0, 1])), min_arity=2)
     >>> found.arities.tolist(), found.times.tolist()
@@ -126,7 +126,7 @@ class Occurrences:
         Each has an answer if ``min_arity`` sensors take part, its own counted. What none of them reaches
         any more is forgotten.
         """
-        size = self._checked(arrivals)
+        size = self._check(arrivals)
         output = _output(size, 2 * size + self._block)
         for start in range(0, size, self._block):
             block = Arrivals(*(column[start : start + self._block] for column in arrivals))
@@ -140,11 +140,11 @@ class Occurrences:
 
     def answer_on_arrival(self, arrivals: Arrivals, *, min_arity: int) -> Answers:
         """Answer tuples that come in any order, and answer those anew that one of them is a member of."""
-        size, place = self._checked(arrivals), 0
+        size, row = self._check(arrivals), 0
         output, due = _output(size, 2 * size + self._block), _room_for_due(self._block)
-        while place < size:
+        while row < size:
             self._make_room(self._block)
-            place, count = self._arrive(arrivals, place, due)
+            row, count = self._arrive(arrivals, row, due)
             output = self._give((due[0][:count], due[1][:count]), min_arity, output)
             if not count:
                 due = _room_for_due(2 * due[0].size)
@@ -152,7 +152,7 @@ class Occurrences:
 
     def remember(self, arrivals: Arrivals) -> None:
         """Take tuples in that come in any order, without an answer."""
-        self._make_room(self._checked(arrivals))
+        self._make_room(self._check(arrivals))
         _remember(*self._chains, *arrivals)
 
     def forget(self, edge_us: int) -> None:
@@ -165,7 +165,8 @@ class Occurrences:
     def _chains(self) -> tuple[Int64s, Int64s, Int64s, Int64s, Int64s]:
         return self._table.heads, self._table.tuples, self._table.skips, self._table.orders, self._table.bounds
 
-    def _checked(self, arrivals: Arrivals) -> int:
+    def _check(self, arrivals: Arrivals) -> int:
+        """Refuse columns of different lengths and unknown sensors; how many tuples there are."""
         sizes = [column.size for column in arrivals]
         if len(set(sizes)) > 1:
             raise KernelError("keys, times and sensors differ in length:", *sizes)
@@ -176,15 +177,15 @@ class Occurrences:
     def _arrive(self, arrivals: Arrivals, start: int, due: _Due) -> tuple[int, int]:
         """Enter a block of tuples, or fewer; where to go on, and how many answers are due."""
         stop = min(start + self._block, int(arrivals.keys.size))
-        place, count = _arrive(*self._chains, tuple(arrivals), self._span_us, start, stop, due)
-        return int(place), int(count)
+        row, count = _arrive(*self._chains, tuple(arrivals), self._span_us, start, stop, due)
+        return int(row), int(count)
 
     def _give(self, due: _Due, min_arity: int, output: _Output) -> _Output:
         held = self._table.tuples, self._table.skips, self._table.marks, self._table.bounds
-        place = _give(*held, due, self._span_us, min_arity, 0, tuple(output))
-        while place < due[0].size:
-            output = _grown(output)
-            place = _give(*held, due, self._span_us, min_arity, place, tuple(output))
+        index = _give(*held, due, self._span_us, min_arity, 0, tuple(output))
+        while index < due[0].size:
+            output = _grow(output)
+            index = _give(*held, due, self._span_us, min_arity, index, tuple(output))
         return output
 
     def _make_room(self, more: int) -> None:
@@ -196,8 +197,8 @@ class Occurrences:
 
     def _rebuild(self, capacity: int) -> None:
         old = self._table
-        places = np.arange(old.bounds[_OLDEST], old.bounds[_NEXT]) & (old.tuples.shape[0] - 1)
-        live = [old.tuples[places, column] for column in (_KEY, _TIME, _SENSOR)]
+        slots = np.arange(old.bounds[_OLDEST], old.bounds[_NEXT]) & (old.tuples.shape[0] - 1)
+        live = [old.tuples[slots, column] for column in (_KEY, _TIME, _SENSOR)]
         self._table = _Table(*_room(capacity), old.orders, old.marks, np.array([0, 0, old.bounds[_STAMP]]))
         _remember(*self._chains, *live)
 
@@ -215,7 +216,7 @@ def _output(answers: int, members: int) -> _Output:
     return _Output(*heads, np.empty(members, np.int64), np.empty(members, np.int64), np.zeros(2, np.int64))
 
 
-def _grown(output: _Output) -> _Output:
+def _grow(output: _Output) -> _Output:
     """The same with twice the room where it ran out."""
     answers, members = output.keys.size, output.sensors.size
     if output.counts[_GIVEN] == answers:
@@ -272,20 +273,20 @@ def _remember(heads, tuples, skips, orders, bounds, keys, times, sensors):
 def _insert(heads, tuples, skips, orders, bounds, key, time, sensor):
     """Enter a tuple where it belongs in its chain."""
     number, mask, bucket = bounds[_NEXT], tuples.shape[0] - 1, _bucket(key, heads.size)
-    run, after, place = -1, -1, heads[bucket]
-    while place >= bounds[_OLDEST] and _follows(tuples, orders, place & mask, time, sensor):
-        if after < 0 or not _same(tuples, after & mask, place & mask):
-            run = place
-        after, place = place, tuples[place & mask, _LINK]
+    run, newer, older = -1, -1, heads[bucket]
+    while older >= bounds[_OLDEST] and _follows(tuples, orders, older & mask, time, sensor):
+        if newer < 0 or not _same(tuples, newer & mask, older & mask):
+            run = older
+        newer, older = older, tuples[older & mask, _LINK]
     slot = number & mask
-    tuples[slot, _KEY], tuples[slot, _TIME], tuples[slot, _SENSOR], tuples[slot, _LINK] = key, time, sensor, place
-    held = place >= bounds[_OLDEST] and _same(tuples, slot, place & mask)
-    skips[slot] = skips[place & mask] if held else place
-    if after < 0:
+    tuples[slot, _KEY], tuples[slot, _TIME], tuples[slot, _SENSOR], tuples[slot, _LINK] = key, time, sensor, older
+    held = older >= bounds[_OLDEST] and _same(tuples, slot, older & mask)
+    skips[slot] = skips[older & mask] if held else older
+    if newer < 0:
         heads[bucket] = number
     else:
-        tuples[after & mask, _LINK] = number
-        if not _same(tuples, slot, after & mask):
+        tuples[newer & mask, _LINK] = number
+        if not _same(tuples, slot, newer & mask):
             _stop_at(tuples, skips, run, number)
     bounds[_NEXT] = number + 1
 
@@ -330,33 +331,33 @@ def _list_due(heads, tuples, orders, bounds, key, time, sensor, span_us, due, co
         return -1
     answered[count], arrived[count] = number, number
     count += 1
-    place = heads[_bucket(key, heads.size)]
-    while place >= bounds[_OLDEST] and _follows(tuples, orders, place & mask, time, sensor):
-        slot = place & mask
+    other = heads[_bucket(key, heads.size)]
+    while other >= bounds[_OLDEST] and _follows(tuples, orders, other & mask, time, sensor):
+        slot = other & mask
         joins = tuples[slot, _KEY] == key and tuples[slot, _SENSOR] != sensor
         if joins and tuples[slot, _TIME] - span_us <= time:
             if count == answered.size:
                 return -1
-            answered[count], arrived[count] = place, number
+            answered[count], arrived[count] = other, number
             count += 1
-        place = tuples[slot, _LINK]
+        other = tuples[slot, _LINK]
     return count
 
 
 @kernel
 def _give(tuples, skips, marks, bounds, due, span_us, min_arity, start, output):
-    """Write answers from ``start`` on; the place of the first for which there was no room."""
+    """Write answers from ``start`` on; the index of the first for which there was no room."""
     answered, arrived = due
     keys, arities, offsets, sensors, times, counts = output
     oldest, mask = bounds[_OLDEST], tuples.shape[0] - 1
     given, written = counts[_GIVEN], counts[_WRITTEN]
-    for place in range(start, answered.size):
-        slot = answered[place] & mask
+    for index in range(start, answered.size):
+        slot = answered[index] & mask
         key, time, sensor = tuples[slot, _KEY], tuples[slot, _TIME], tuples[slot, _SENSOR]
         bounds[_STAMP] += 1
         stamp, arity, last = bounds[_STAMP], 1, written + 1
         if given == keys.size or written == sensors.size:
-            return place
+            return index
         sensors[written], times[written] = sensor, time
         number = tuples[slot, _LINK]
         while number >= oldest:
@@ -367,9 +368,9 @@ def _give(tuples, skips, marks, bounds, due, span_us, min_arity, start, output):
             if tuples[slot, _KEY] == key and other == sensor:
                 number = skips[slot]
                 continue
-            if tuples[slot, _KEY] == key and number <= arrived[place]:
+            if tuples[slot, _KEY] == key and number <= arrived[index]:
                 if last == sensors.size:
-                    return place
+                    return index
                 sensors[last], times[last] = other, tuples[slot, _TIME]
                 last += 1
                 if marks[other] != stamp:

@@ -1,4 +1,4 @@
-"""MJoin: a table a stream, probed one after the other, the one that turns most tuples away first.
+"""MJoin: one table per stream, probed one after the other, the one that turns most tuples away first.
 
 The results of a tuple are formed level by level: each level joins those of the level before with the
 tuples of one stream more. The first table without a match ends it, and what was formed is lost.
@@ -15,7 +15,7 @@ from skerry.errors import LimitError
 from skerry.kernels._jit import kernel
 from skerry.kernels.hash import hash_of
 from skerry.kernels.joins.amjoin import is_missing, note
-from skerry.kernels.joins.chains import (
+from skerry.kernels.joins.chained_tables import (
     ENTRIES,
     Chains,
     Records,
@@ -28,7 +28,7 @@ from skerry.kernels.joins.chains import (
 )
 from skerry.model.arrays import Float64s, Int64s, UInt64s
 
-__all__ = ["Probing", "lengthened", "mjoin"]
+__all__ = ["Probing", "lengthen", "mjoin"]
 
 
 _PARTIAL = np.dtype(
@@ -61,7 +61,7 @@ class Probing:
 
 
 def mjoin(state: Probing, batch: Records, limit: int) -> Int64s:
-    """Take tuples in, and give the rows of each combination that one of them completes, a column a stream.
+    """Take tuples in, and give the rows of each combination that one of them completes, one column per stream.
 
     Raises ``LimitError`` at more than ``limit`` combinations, or partial results of one tuple and level.
     """
@@ -92,11 +92,11 @@ def _run(pool, heads, tables, counters, order, rates, vectors, partials, batch, 
         hashed = hash_of(key)
         if vectors.shape[1]:
             note(vectors, hashed, own)
-        begin, stop, place = 0, _begin(partials, counters[ENTRIES], start, end), 0
+        begin, stop, index = 0, _begin(partials, counters[ENTRIES], start, end), 0
         if is_missing(vectors, hashed):
             begin = stop
-        while place < order.size and begin < stop <= partials.size and stop - begin <= limit:
-            table = order[place]
+        while index < order.size and begin < stop <= partials.size and stop - begin <= limit:
+            table = order[index]
             if table != own:
                 match = seek(pool, heads[bucket_of(tables, table, hashed)], key, start, end)
                 rates[table] += ((1.0 if match >= 0 else 0.0) - rates[table]) / _PROBES_REMEMBERED
@@ -104,14 +104,14 @@ def _run(pool, heads, tables, counters, order, rates, vectors, partials, batch, 
                 if match >= 0:
                     size = _extend(pool, partials, begin, stop, match, limit)
                 begin, stop = stop, size
-            place += 1
-        if place > 0:
+            index += 1
+        if index > 0:
             _sort(order, rates)
         if stop <= partials.size and stop - begin <= limit:
             pool[counters[ENTRIES]] = batch[row]
             chain(pool, heads, tables, counters, hashed)
             if stop > begin:
-                answers = lengthened(answers, count + stop - begin)
+                answers = lengthen(answers, count + stop - begin)
                 count = _answer(pool, partials, begin, stop, answers, count)
             row += 1
     return row, begin, stop, answers[:count]
@@ -145,16 +145,16 @@ def _extend(pool, partials, begin, stop, match, limit):
 @kernel
 def _sort(order, rates):
     """By insertion, for little changes between two tuples."""
-    for place in range(1, order.size):
-        table = order[place]
-        while place > 0 and rates[order[place - 1]] > rates[table]:
-            order[place] = order[place - 1]
-            place -= 1
-        order[place] = table
+    for position in range(1, order.size):
+        table = order[position]
+        while position > 0 and rates[order[position - 1]] > rates[table]:
+            order[position] = order[position - 1]
+            position -= 1
+        order[position] = table
 
 
 @kernel
-def lengthened(answers, count):
+def lengthen(answers, count):
     """The same answers, with room for ``count``."""
     if count > answers.shape[0]:
         more = np.empty((2 * count, answers.shape[1]), np.int64)
@@ -165,7 +165,7 @@ def lengthened(answers, count):
 
 @kernel
 def _answer(pool, partials, begin, stop, answers, count):
-    """Write results as rows, a column a table: how many answers there are then."""
+    """Write results as rows, one column per table: how many answers there are then."""
     for result in range(begin, stop):
         partial = result
         while partial >= 0:

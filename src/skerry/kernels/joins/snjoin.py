@@ -1,12 +1,12 @@
 """SNJoin: the combinations that an arrival completes, from one hash table for all streams.
 
-The paper chains all occurrences of a value in one list; here a value has a list a stream
-(``kernels.occurrences``), for an arrival reads those of the other streams alone, and on a hot key its
+The paper chains all occurrences of a value in one list; here a value has a list per stream
+(``kernels.joins.snjoin_table``), for an arrival reads those of the other streams alone, and on a hot key its
 own may be the longest. A stream counts as present in an entry while the head of its list is live; only
 if all others are (the paper's psi) a join is pursued.
 
 Of the members of a combination one is the newest, by (start, stream). The combinations of an arrival
-that share a newest member are a product: any tuple a stream that is live when the newest starts. So
+that share a newest member are a product: any tuple per stream that is live when the newest starts. So
 they are found as products, without a dead branch, and spelled out afterwards.
 
 Ali, Aref, Kamel: Multi-way Joins for Sensor-Network Databases, 2005, section 2.
@@ -18,7 +18,7 @@ import numpy as np
 
 from skerry.errors import KernelError, LimitError
 from skerry.kernels._jit import kernel
-from skerry.kernels.joins.occurrences import (
+from skerry.kernels.joins.snjoin_table import (
     END,
     FIRST_MOMENT,
     HEADS,
@@ -35,6 +35,7 @@ from skerry.kernels.joins.occurrences import (
     empty_table,
     enter,
     find,
+    grow_table,
     insert,
     insert_delayed,
     is_delayed,
@@ -42,16 +43,15 @@ from skerry.kernels.joins.occurrences import (
     look_ahead,
     occur,
     retire,
-    roomier,
     sweep,
 )
 from skerry.model.arrays import Int32s, Int64s
 
-__all__ = ["OccurrenceTable", "Tuples", "checked"]
+__all__ = ["OccurrenceTable", "Tuples", "check_tuples"]
 
 
 _MOST = 2**61
-"""What is counted no further; twice as many still fit into a word."""
+"""Combinations are counted up to here; twice as many still fit into a word."""
 _AHEAD = 64
 _FEW = 1024
 
@@ -94,24 +94,24 @@ class OccurrenceTable:
         return int(self._table.occurrences.shape[0])
 
     def join(self, tuples: Tuples, limit: int) -> Int64s:
-        """Take tuples in, give each combination that one of them completes: its rows, one a stream."""
-        tuples, pieces, place, given, wanted = checked(tuples, len(self._table.streams)), [], 0, 0, 0
-        while place < tuples.keys.size:
+        """Take tuples in, give each combination that one of them completes: its rows, one per stream."""
+        tuples, pieces, row, given, wanted = check_tuples(tuples, len(self._table.streams)), [], 0, 0, 0
+        while row < tuples.keys.size:
             output = self._output(min(max(wanted, 2 * given, _FEW), limit - given))
-            place, filled, wanted = _join(self._table, tuples, place, output, False)
+            row, filled, wanted = _join(self._table, tuples, row, output, False)
             pieces.append(output[:, :filled])
             given += filled
             if given + wanted > limit:
                 raise LimitError(f"a step gives {given + wanted} combinations of tuples or more, the limit is", limit)
-            if place < tuples.keys.size and not wanted:
-                self._table = roomier(self._table, tuples.streams[place:])
+            if row < tuples.keys.size and not wanted:
+                self._table = grow_table(self._table, tuples.streams[row:])
         return np.concatenate(pieces or [self._output(0)], axis=1).T
 
     def load(self, tuples: Tuples) -> None:
         """Take tuples in that have been joined with each other already."""
-        tuples, place = checked(tuples, len(self._table.streams)), 0
-        while (place := _join(self._table, tuples, place, self._output(0), True)[0]) < tuples.keys.size:
-            self._table = roomier(self._table, tuples.streams[place:])
+        tuples, row = check_tuples(tuples, len(self._table.streams)), 0
+        while (row := _join(self._table, tuples, row, self._output(0), True)[0]) < tuples.keys.size:
+            self._table = grow_table(self._table, tuples.streams[row:])
 
     def sweep(self, watermark: int) -> None:
         """Forget the tuples that ended before ``watermark``."""
@@ -122,8 +122,8 @@ class OccurrenceTable:
         return np.empty((self._table.streams.shape[0], size), np.int64)
 
 
-def checked(tuples: Tuples, stream_count: int) -> Tuples:
-    """The tuples in the form that kernels are compiled for."""
+def check_tuples(tuples: Tuples, stream_count: int) -> Tuples:
+    """Refuse what is no column of tuples; give the others in the types that kernels are compiled for."""
     if len({column.size for column in tuples}) > 1:
         raise KernelError("columns of tuples differ in length:", *(column.size for column in tuples))
     streams, *others = (np.ascontiguousarray(column) for column in tuples)
@@ -133,41 +133,41 @@ def checked(tuples: Tuples, stream_count: int) -> Tuples:
 
 
 @kernel
-def _join(table, tuples, place, output, quiet):
-    """Take tuples in from a place on, until all are or there is no room, in the table or for what is written.
+def _join(table, tuples, row, output, quiet):
+    """Take tuples in from a row on, until all are or there is no room, in the table or for what is written.
 
-    Gives that place, how many combinations are written, and how many the tuple there has.
+    Gives the row reached, how many combinations are written, and how many the tuple of that row has.
     """
     partitions, entries, occurrences, streams, chosen = table
     arriving, keys, starts, ends, rows = tuples
-    filled, known, found = 0, place, np.empty(_AHEAD, np.int64)
-    while place < keys.size:
-        stream = arriving[place]
-        if place == known:
-            known = look_ahead(partitions, entries, keys, place, found)
-        if starts[place] <= ends[place]:
-            entry = found[place - known + _AHEAD]
+    filled, known, found = 0, row, np.empty(_AHEAD, np.int64)
+    while row < keys.size:
+        stream = arriving[row]
+        if row == known:
+            known = look_ahead(partitions, entries, keys, row, found)
+        if starts[row] <= ends[row]:
+            entry = found[row - known + _AHEAD]
             if entry == NONE:
-                entry = find(partitions, entries, keys[place])
+                entry = find(partitions, entries, keys[row])
             if lacks_room(entries, streams, entry, stream):
-                return place, filled, 0
+                return row, filled, 0
             if entry == NONE:
-                entry = enter(partitions, entries, keys[place])
+                entry = enter(partitions, entries, keys[row])
             here = at(streams, stream, streams[stream, NEXT])
-            occur(occurrences, here, starts[place], ends[place], rows[place])
+            occur(occurrences, here, starts[row], ends[row], rows[row])
             if not quiet and _is_elsewhere(entries, streams, entry, stream):
                 total = _combine(entries, occurrences, streams, entry, stream, here, chosen, output, filled)
                 if total > output.shape[1] - filled:
-                    return place, filled, total
+                    return row, filled, total
                 filled += total
             if is_delayed(occurrences, streams, stream, here):
                 insert_delayed(entries, occurrences, streams, entry, stream, here)
             else:
                 insert(entries, occurrences, streams, entry, stream, here)
         if streams[stream, LAST_ROWS] > 0:
-            retire(occurrences, streams, stream, rows[place])
-        place += 1
-    return place, filled, 0
+            retire(occurrences, streams, stream, rows[row])
+        row += 1
+    return row, filled, 0
 
 
 @kernel
@@ -222,26 +222,28 @@ def _before(occurrences, one, one_stream, other, other_stream):
 @kernel
 def _choose(entries, occurrences, streams, entry, own, arrival, newest_stream, newest, chosen):
     """Choose the rows that combine with an arrival and a newest member, which it may be itself; give how many ways."""
-    total, place, stream = 1, streams.shape[0] + 1, 0
+    total, position, stream = 1, streams.shape[0] + 1, 0
     while total > 0 and stream < streams.shape[0]:
-        chosen[stream] = place
+        chosen[stream] = position
         if stream == own:
-            chosen[place] = occurrences[arrival, ROW]
-            place += 1
+            chosen[position] = occurrences[arrival, ROW]
+            position += 1
         elif stream == newest_stream:
-            chosen[place] = occurrences[newest, ROW]
-            place += 1
+            chosen[position] = occurrences[newest, ROW]
+            position += 1
         else:
-            place = _choose_older(entries, occurrences, streams, entry, stream, newest, newest_stream, chosen, place)
-        size = place - chosen[stream]
+            position = _choose_older(
+                entries, occurrences, streams, entry, stream, newest, newest_stream, chosen, position
+            )
+        size = position - chosen[stream]
         total = total * size if float(total) * size < _MOST else _MOST
         stream += 1
-    chosen[stream] = place
+    chosen[stream] = position
     return total
 
 
 @kernel
-def _choose_older(entries, occurrences, streams, entry, stream, newest, newest_stream, chosen, place):
+def _choose_older(entries, occurrences, streams, entry, stream, newest, newest_stream, chosen, position):
     """Choose the rows of one stream that are live when the newest member starts, and come before it."""
     moment = occurrences[newest, START]
     longest = streams[stream, LONGEST]
@@ -250,11 +252,11 @@ def _choose_older(entries, occurrences, streams, entry, stream, newest, newest_s
     here = at(streams, stream, number)
     while number >= streams[stream, OLDEST] and occurrences[here, START] >= edge:
         if _before(occurrences, here, stream, newest, newest_stream) and occurrences[here, END] >= moment:
-            chosen[place] = occurrences[here, ROW]
-            place += 1
+            chosen[position] = occurrences[here, ROW]
+            position += 1
         number = occurrences[here, OLDER]
         here = at(streams, stream, number)
-    return place
+    return position
 
 
 @kernel
@@ -263,10 +265,10 @@ def _write(chosen, output, filled, total):
     fits = 0 < total <= output.shape[1] - filled
     repeats = 1
     for stream in range(output.shape[0] - 1 if fits else -1, -1, -1):
-        place = filled
-        while place < filled + total:
+        column = filled
+        while column < filled + total:
             for member in range(chosen[stream], chosen[stream + 1]):
                 for _ in range(repeats):
-                    output[stream, place] = chosen[member]
-                    place += 1
+                    output[stream, column] = chosen[member]
+                    column += 1
         repeats *= chosen[stream + 1] - chosen[stream]

@@ -20,7 +20,7 @@ import numpy as np
 from skerry.errors import LimitError
 from skerry.kernels._jit import kernel
 from skerry.kernels.hash import hash_of
-from skerry.kernels.joins.chains import (
+from skerry.kernels.joins.chained_tables import (
     ENTRIES,
     FULL,
     Chains,
@@ -33,7 +33,7 @@ from skerry.kernels.joins.chains import (
     seek,
     withdraw,
 )
-from skerry.kernels.joins.mjoin import lengthened
+from skerry.kernels.joins.mjoin import lengthen
 from skerry.model.arrays import Int64s
 
 __all__ = ["Tree", "climb"]
@@ -105,7 +105,7 @@ def _run(pool, heads, tables, counters, streams, partitions, batch, row, limit, 
         else:
             row += 1
             if levels == streams and begin < counters[ENTRIES]:
-                answers = lengthened(answers, count + counters[ENTRIES] - begin)
+                answers = lengthen(answers, count + counters[ENTRIES] - begin)
                 count = _answer(pool, begin, counters[ENTRIES], answers, count)
                 withdraw(pool, heads, tables, counters, begin)
     return row, answers[:count]
@@ -142,7 +142,7 @@ def _join(pool, heads, tables, counters, table, entry, is_right, target, hashed)
 
 @kernel
 def _answer(pool, begin, stop, answers, count):
-    """Write results as rows, a column a stream: how many answers there are then."""
+    """Write results as rows, one column per stream: how many answers there are then."""
     for result in range(begin, stop):
         entry = result
         for stream in range(answers.shape[1] - 1, -1, -1):

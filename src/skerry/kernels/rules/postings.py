@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from skerry.kernels._jit import kernel
 from skerry.kernels._reference import inlined_kernel
-from skerry.kernels.address import address_of
+from skerry.kernels.array_address import address_of
 from skerry.kernels.rules.rows import NONE, slot_of, tag_of
 from skerry.model.arrays import Int8s, Int64s
 

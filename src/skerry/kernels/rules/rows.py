@@ -17,7 +17,7 @@ import numpy.typing as npt
 from skerry.kernels._jit import kernel
 from skerry.kernels._prefetch import prefetch
 from skerry.kernels._reference import inlined_kernel
-from skerry.kernels.address import address_of
+from skerry.kernels.array_address import address_of
 from skerry.kernels.hash import hash_of
 from skerry.model.arrays import Int64s
 

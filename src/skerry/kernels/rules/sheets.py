@@ -7,7 +7,7 @@ cells lie. Whoever adds a row has asked before whether there is room.
 import numpy as np
 
 from skerry.kernels._reference import inlined_kernel, inner_kernel
-from skerry.kernels.address import array_at
+from skerry.kernels.array_address import array_at
 from skerry.kernels.rules.postings import COUNT, HEAD, ListPart, link_row
 from skerry.kernels.rules.rows import NONE, RowPart, slot_of, tag_of
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from skerry.kernels._jit import kernel
 from skerry.kernels._reference import by_reference, inlined_kernel, inner_kernel
-from skerry.kernels.address import address_of, array_at
+from skerry.kernels.array_address import address_of, array_at
 from skerry.kernels.rules.rows import NEW, NONE, OLD, TOUCHED, WAITING, RowPart
 from skerry.kernels.rules.sheets import add_row, enter_list, find_row, lacks_keys, lacks_rows
 from skerry.kernels.rules.walk import ENDED, PAUSED, WRONG, Machine, Word, begin, go_on, take_head

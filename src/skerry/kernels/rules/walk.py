@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skerry.kernels._reference import inlined_kernel, inner_kernel
-from skerry.kernels.address import array_at
+from skerry.kernels.array_address import array_at
 from skerry.kernels.rules.postings import NEXT, ListPart
 from skerry.kernels.rules.rows import NONE, RowPart
 from skerry.kernels.rules.sheets import find_list, find_row

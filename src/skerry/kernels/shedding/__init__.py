@@ -1,1 +1,1 @@
-"""Joins within a budget: windows, queues of victims, policies, the books of what was lost."""
+"""Joins within a budget: bounded windows, queues of victims, policies, counters of what was lost."""

@@ -1,8 +1,8 @@
 """What may stand behind WITH in a view."""
 
 from skerry.model.options import Option, Owner, one_of, text
-from skerry.operators.joins.techniques import TECHNIQUES
-from skerry.shedding.bounded import POLICIES
+from skerry.operators.joins.make_technique import TECHNIQUES
+from skerry.shedding.bounded_join import POLICIES
 
 __all__ = ["VIEW_OPTIONS", "view_owner"]
 

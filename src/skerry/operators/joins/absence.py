@@ -1,4 +1,4 @@
-"""Readings that have no partner."""
+"""Readings without a partner in another stream (``NOT EXISTS``)."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from skerry.model.batch import empty
 from skerry.model.time import LAST_MOMENT, START_OF_TIME, Micros
 from skerry.operators.grouping import group_rows
 from skerry.operators.joins.keys import joinable
-from skerry.operators.joins.rows import RowStore, changes_of, restore_all, snapshot_of
+from skerry.operators.joins.row_store import RowStore, changes_of, restore_all, snapshot_of
 from skerry.operators.operator import Operator, PageChanges, StatePages
 from skerry.plan.side import Side
 
@@ -56,10 +56,10 @@ class Absence(Operator):
         if watermark <= self._watermark:
             return empty(self.schema)
         self._watermark = watermark
-        _, rows = self._stores[0].held()
+        _, rows = self._stores[0].live_rows()
         _, ends = self._sides[0].moments(rows)
         settled = rows.filter(pa.array(ends < watermark))
-        answers = settled.filter(pa.array(~self._met(settled))) if settled.num_rows else settled
+        answers = settled.filter(pa.array(~self._has_partner(settled))) if settled.num_rows else settled
         self._forget()
         return answers.select(self._columns)
 
@@ -82,12 +82,13 @@ class Absence(Operator):
         for store in self._stores:
             store.forget(self._watermark)
 
-    def _met(self, settled: pa.RecordBatch) -> Bools:
+    def _has_partner(self, settled: pa.RecordBatch) -> Bools:
         """Which rows have a partner.
 
-        All are laid out by key and time: a row has one if there is any between the two ends of its span.
+        Rows of both sides are numbered by key and time, and those numbers sorted: a row has a partner if one lies
+        between the two ends of its span.
         """
-        _, others = self._stores[1].held()
+        _, others = self._stores[1].live_rows()
         starts, ends = self._sides[0].moments(settled)
         since = np.maximum(starts, START_OF_TIME + self._span(1)) - self._span(1)
         moments, _ = self._sides[1].moments(others)
@@ -101,13 +102,13 @@ class Absence(Operator):
             ],
             count + others.num_rows,
         ).numbers
-        ranks, times = _ranked([since, ends, moments])
-        first, last, places = (
+        ranks, times = _rank([since, ends, moments])
+        first, last, positions = (
             codes * times + rank for codes, rank in zip((keys[:count], keys[:count], keys[count:]), ranks, strict=True)
         )
-        places.sort()
-        met = np.searchsorted(places, last, side="right") > np.searchsorted(places, first)
-        return met & self._joinable(settled, 0)
+        positions.sort()
+        has_partner = np.searchsorted(positions, last, side="right") > np.searchsorted(positions, first)
+        return has_partner & self._joinable(settled, 0)
 
     def _joinable(self, batch: pa.RecordBatch, stream: int) -> Bools:
         return joinable([batch.column(key) for key in self._sides[stream].keys], batch.num_rows)
@@ -118,7 +119,7 @@ class Absence(Operator):
         return min(span, LAST_MOMENT)
 
 
-def _ranked(moments: Sequence[Int64s]) -> tuple[list[Int64s], int]:
+def _rank(moments: Sequence[Int64s]) -> tuple[list[Int64s], int]:
     """Times as their ranks among all of them, which are small, and how many there are."""
     known, ranks = np.unique(np.concatenate(moments), return_inverse=True)
     return np.split(ranks, np.cumsum([each.size for each in moments])[:-1]), known.size

@@ -10,13 +10,13 @@ from skerry.kernels.hash import mix
 from skerry.model.arrays import Bools, Int64s
 from skerry.operators.grouping import hash_column, integers
 
-__all__ = ["equal_keys", "exact", "joinable", "key_codes"]
+__all__ = ["equal_keys", "is_exact", "joinable", "key_codes"]
 
 
-def exact(types: Sequence[pa.DataType]) -> bool:
+def is_exact(types: Sequence[pa.DataType]) -> bool:
     """Whether equal codes mean equal keys. If not, matches have to be verified on the keys themselves.
 
-    >>> exact([pa.int64()]), exact([pa.string()]), exact([pa.int64(), pa.int64()])
+    >>> is_exact([pa.int64()]), is_exact([pa.string()]), is_exact([pa.int64(), pa.int64()])
     (True, False, False)
     """
     return len(types) == 1 and integers(pa.array([], types[0])) is not None

@@ -1,11 +1,12 @@
-"""MJoin: a hash table a stream, and each tuple probes the others, the most selective first."""
+"""MJoin: one hash table per stream, and each tuple probes the others, the most selective first."""
 
 from skerry.kernels.joins.amjoin import no_vectors
-from skerry.kernels.joins.chains import Records, entries, insert_all, swept
+from skerry.kernels.joins.chained_tables import Records, insert_all, pack_entries, sweep_chains
 from skerry.kernels.joins.mjoin import Probing, mjoin
 from skerry.model.arrays import Int64s
 from skerry.model.time import Micros
-from skerry.operators.joins.technique import Arrivals, Technique
+from skerry.operators.joins.arrivals import Arrivals
+from skerry.operators.joins.technique import Technique
 
 __all__ = ["MJoin"]
 
@@ -13,12 +14,12 @@ __all__ = ["MJoin"]
 class MJoin(Technique):
     """Probe one table after the other, and form partial results level by level.
 
-    The order is that of the share of recent probes that found a match, ascending, and a tuple stops at
+    The order is that of the fraction of recent probes that found a match, ascending, and a tuple stops at
     the first table without one. What a tuple costs grows with the number of streams that have its key.
     A tuple whose partial results at one level exceed the limit raises ``LimitError`` too.
 
     Viglas, Naughton, Burger: Maximizing the Output Rate of Multi-Way Join Queries over Streaming
-    Information Sources, 2003; as told by Ali, Aref, Kamel: Multi-way Joins for Sensor-Network
+    Information Sources, 2003; as described by Ali, Aref, Kamel: Multi-way Joins for Sensor-Network
     Databases, 2005, section 6.
 
     >>> import numpy as np
@@ -38,20 +39,20 @@ class MJoin(Technique):
 
     def arrive(self, arrivals: Arrivals) -> Int64s:
         """Take tuples in, each before the next is looked at."""
-        return mjoin(self._state, self._packed(arrivals), self.limit)
+        return mjoin(self._state, self._pack(arrivals), self.limit)
 
     def load(self, arrivals: Arrivals) -> None:
         """Put tuples into their tables."""
-        self._state.chains = insert_all(self._state.chains, self._packed(arrivals))
+        self._state.chains = insert_all(self._state.chains, self._pack(arrivals))
 
     def sweep(self, watermark: Micros) -> None:
-        """Forget, once they are many."""
-        self._state.chains = swept(self._state.chains, watermark)
+        """Forget ended tuples, once they are many."""
+        self._state.chains = sweep_chains(self._state.chains, watermark)
 
     @property
     def live_count(self) -> int:
         """How many tuples there are in all tables."""
         return self._state.chains.entry_count
 
-    def _packed(self, arrivals: Arrivals) -> Records:
-        return entries(*arrivals.columns, self.stream_count)
+    def _pack(self, arrivals: Arrivals) -> Records:
+        return pack_entries(*arrivals.columns, self.stream_count)

@@ -5,7 +5,8 @@ import numpy as np
 from skerry.kernels.joins.snjoin import OccurrenceTable, Tuples
 from skerry.model.arrays import Int64s
 from skerry.model.time import Micros
-from skerry.operators.joins.technique import Arrivals, Technique
+from skerry.operators.joins.arrivals import Arrivals
+from skerry.operators.joins.technique import Technique
 
 __all__ = ["SNJoin"]
 

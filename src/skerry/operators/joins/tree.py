@@ -1,10 +1,11 @@
 """Left-deep trees of binary joins: symmetric hash joins, and XJoins."""
 
-from skerry.kernels.joins.chains import Records, entries, swept
+from skerry.kernels.joins.chained_tables import Records, pack_entries, sweep_chains
 from skerry.kernels.joins.tree import Tree, climb
 from skerry.model.arrays import Int64s
 from skerry.model.time import Micros
-from skerry.operators.joins.technique import Arrivals, Technique
+from skerry.operators.joins.arrivals import Arrivals
+from skerry.operators.joins.technique import Technique
 
 __all__ = ["SymmetricHashTree", "XJoinTree"]
 
@@ -38,23 +39,23 @@ class SymmetricHashTree(Technique):
 
     def arrive(self, arrivals: Arrivals) -> Int64s:
         """Take tuples in, each up to the root before the next."""
-        return climb(self._tree, self._packed(arrivals), self.limit, self.stream_count)
+        return climb(self._tree, self._pack(arrivals), self.limit, self.stream_count)
 
     def load(self, arrivals: Arrivals) -> None:
         """Take tuples in, and form their partial results anew."""
-        climb(self._tree, self._packed(arrivals), _ANY_NUMBER, self.stream_count - 1)
+        climb(self._tree, self._pack(arrivals), _ANY_NUMBER, self.stream_count - 1)
 
     def sweep(self, watermark: Micros) -> None:
         """Forget tuples and partial results, once they are many."""
-        self._tree.chains = swept(self._tree.chains, watermark)
+        self._tree.chains = sweep_chains(self._tree.chains, watermark)
 
     @property
     def live_count(self) -> int:
         """How many tuples and partial results there are in all tables."""
         return self._tree.chains.entry_count
 
-    def _packed(self, arrivals: Arrivals) -> Records:
-        return entries(*arrivals.columns, self.stream_count)
+    def _pack(self, arrivals: Arrivals) -> Records:
+        return pack_entries(*arrivals.columns, self.stream_count)
 
 
 class XJoinTree(SymmetricHashTree):

@@ -18,7 +18,7 @@ import numpy as np
 from skerry.errors import LimitError
 from skerry.kernels._jit import kernel
 from skerry.kernels.hash import hash_of
-from skerry.kernels.joins.chains import (
+from skerry.kernels.joins.chained_tables import (
     CROWDED,
     ENTRIES,
     Chains,
@@ -28,7 +28,7 @@ from skerry.kernels.joins.chains import (
     drop_ended,
     has_room,
     is_worth_sweeping,
-    laid_out,
+    lay_out,
     make_room,
     seek,
 )
@@ -62,7 +62,7 @@ def sweep_occurrences(chains: Chains, watermark: int) -> Chains:
     if not is_worth_sweeping(chains):
         return chains
     count = drop_ended(chains, watermark)
-    chains = laid_out(chains.pool, count, np.array([count]))
+    chains = lay_out(chains.pool, count, np.array([count]))
     chains.tables["size"] = 0
     _list_all(*chains)
     return chains

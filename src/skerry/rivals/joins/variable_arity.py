@@ -9,14 +9,14 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from skerry.errors import KernelError
-from skerry.kernels.joins.chains import (
+from skerry.kernels.joins.chained_tables import (
     Records,
-    chained,
+    chain_all,
     drop_ended,
     empty_chains,
-    entries,
     is_worth_sweeping,
-    laid_out,
+    lay_out,
+    pack_entries,
     with_tables,
 )
 from skerry.model.arrays import Int32s, Int64s
@@ -44,7 +44,7 @@ class VariableArityTechnique(ABC):
         Raises ``LimitError`` if the lists of one call are longer than ``limit``.
         """
         ends = np.where(starts > _LAST_MOMENT - self.span_us, _LAST_MOMENT, starts + self.span_us)
-        batch = entries(sensors, keys, starts, ends, rows, _MOST_SENSORS)
+        batch = pack_entries(sensors, keys, starts, ends, rows, _MOST_SENSORS)
         if batch.size:
             if starts[0] < self._newest or (starts[1:] < starts[:-1]).any():
                 raise KernelError("tuples must come in order of time, got one before", self._newest)
@@ -128,7 +128,7 @@ class _TablePerSensor(VariableArityTechnique):
         self._number(np.union1d(self._sensors[np.flatnonzero(np.bincount(tables))], needed))
         tables[:] = self._tables[heard]
         sizes = np.bincount(tables, minlength=max(1, self._sensors.size))
-        self._chains = chained(laid_out(self._chains.pool, count, sizes))
+        self._chains = chain_all(lay_out(self._chains.pool, count, sizes))
 
 
 class VariableArityMJoin(_TablePerSensor):

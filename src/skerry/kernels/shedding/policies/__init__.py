@@ -1,1 +1,1 @@
-"""Who must go when a window is full: one policy a file."""
+"""Which tuple must go when a window is full: one policy per file."""

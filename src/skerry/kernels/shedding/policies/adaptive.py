@@ -1,8 +1,8 @@
 """Tuples are judged by what tuples like them went on to yield, by the time for which they took up room.
 
-A tuple is like others of its key, once the key repeats (``policies.repeating``). Until then it is like those in the
-same situation: which streams had its key when it arrived, which have it by now, how old it is; or that it has had an
-answer; or that its key has lost a tuple. Where keys repeat, those stay that make most combinations, much as with
+Once its key repeats, a tuple is like others of its key (``policies.repeating_keys``). Until then it is like tuples in
+the same situation: which streams had its key when it arrived, which have it by now, how old it is; or that it has had
+an answer; or that its key has lost a tuple. Where keys repeat, those stay that make most combinations, much as with
 ``frequency``; where they do not, those stay whose key is on its way through all streams, as with ``pattern``.
 """
 
@@ -13,21 +13,30 @@ import numpy as np
 from skerry.kernels._reference import inner_kernel
 from skerry.kernels.bits import ones
 from skerry.kernels.hash import hash_of
-from skerry.kernels.shedding.policies.repeating import (
+from skerry.kernels.shedding.bounded_windows import at
+from skerry.kernels.shedding.policies.repeating_keys import (
     ABSENT,
-    Repeating,
-    arrived,
+    RepeatingKeys,
     combinations,
-    empty_repeating,
+    count_arrival,
+    empty_repeating_keys,
     forget,
     is_repeating,
     judge,
-    resettled,
+    resize_keys,
     would_repeat,
 )
-from skerry.kernels.shedding.queues import Queues, append, empty_queues, first, least, prioritise, settled, take_out
-from skerry.kernels.shedding.room import GHOST, NONE, Windows, longer, moved
-from skerry.kernels.shedding.windows import at
+from skerry.kernels.shedding.priority_queues import (
+    Queues,
+    append,
+    empty_queues,
+    first,
+    least,
+    prioritise,
+    resize_queues,
+    take_out,
+)
+from skerry.kernels.shedding.window_arrays import GHOST, NONE, Windows, lengthen, move_rows
 from skerry.model.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
 
 __all__ = ["Adaptive"]
@@ -38,8 +47,8 @@ _SITUATIONS, _KEYS, _NOW = range(3)
 _ANSWERED, _BROKEN = 1, 2
 """The situations that each stream has from the start; others follow as they are seen."""
 _AGES = (0.0, 0.0625, 0.25, 0.5)
-"""When an age begins, as a share of a lifetime."""
-_STAGES = len(_AGES)
+"""When an age begins, as a fraction of a lifetime."""
+_AGE_COUNT = len(_AGES)
 _RECENT = 1024.0
 """When so many tuples have arrived in a situation, what was learned of them counts half from then on."""
 _EXPERIENCE = 256.0
@@ -62,7 +71,7 @@ class Adaptive(NamedTuple):
     """
 
     situations: Queues
-    keys: Repeating
+    keys: RepeatingKeys
     ahead: Float64s
     """By situation and age: gains and times, in it and ahead of those that left it, and how many left."""
     usual: Float64s
@@ -79,12 +88,12 @@ class Adaptive(NamedTuple):
     """By situation: streams that had the key on arrival, and that have it."""
     owners: Int64s
     """The stream of each situation."""
-    places: Int32s
+    situation_index: Int32s
     """Situations by hash of stream and patterns."""
     marks: Int64s
     """How many situations there are, how many keys came in, the newest start."""
     turns: Int64s
-    """Whose turn it is to be looked through, by stream: a place in its heap."""
+    """Whose turn it is to be looked through, by stream: a position in its heap."""
 
     @classmethod
     def of(cls, windows: Windows, seed: int, hash_values: int) -> "Adaptive":
@@ -94,9 +103,9 @@ class Adaptive(NamedTuple):
         owners = np.zeros(room, np.int64)
         owners[1 : 2 * streams + 1] = np.arange(2 * streams) // 2
         policy = cls(
-            situations=empty_queues(windows, room * _STAGES),
-            keys=empty_repeating(windows),
-            ahead=np.zeros((room * _STAGES, 3)),
+            situations=empty_queues(windows, room * _AGE_COUNT),
+            keys=empty_repeating_keys(windows),
+            ahead=np.zeros((room * _AGE_COUNT, 3)),
             usual=np.zeros((streams, 2)),
             sums=np.zeros((room, 3)),
             hopes=np.ones(room),
@@ -104,39 +113,41 @@ class Adaptive(NamedTuple):
             since=np.zeros(len(windows.tuples), np.int64),
             patterns=np.zeros((room, 2), np.uint64),
             owners=owners,
-            places=np.zeros(1 << (2 * room).bit_length(), np.int32),
+            situation_index=np.zeros(1 << (2 * room).bit_length(), np.int32),
             marks=np.array([2 * streams, 0, -(2**63)], np.int64),
             turns=np.zeros(streams, np.int64),
         )
-        policy.situations.classes["tie"] = np.arange(room * _STAGES)
+        policy.situations.classes["tie"] = np.arange(room * _AGE_COUNT)
         return policy
 
-    def grown(self, before: Windows, windows: Windows) -> "Adaptive":
+    def grow(self, before: Windows, windows: Windows) -> "Adaptive":
         """The same with more room."""
-        room = len(self.sums) * (2 if self.crowded() else 1)
-        grown = self._replace(
-            situations=settled(self.situations, before, windows, room * _STAGES),
-            keys=resettled(self.keys, before, windows),
-            ahead=longer(self.ahead, room * _STAGES),
-            sums=longer(self.sums, room),
-            hopes=longer(self.hopes, room),
-            broken=longer(self.broken, len(windows.entries)),
-            since=moved(self.since, before.streams, windows.streams),
-            patterns=longer(self.patterns, room),
-            owners=longer(self.owners, room),
-            places=np.zeros(1 << (2 * room).bit_length(), np.int32),
+        room = len(self.sums) * (2 if self.is_crowded() else 1)
+        larger = self._replace(
+            situations=resize_queues(self.situations, before, windows, room * _AGE_COUNT),
+            keys=resize_keys(self.keys, before, windows),
+            ahead=lengthen(self.ahead, room * _AGE_COUNT),
+            sums=lengthen(self.sums, room),
+            hopes=lengthen(self.hopes, room),
+            broken=lengthen(self.broken, len(windows.entries)),
+            since=move_rows(self.since, before.streams, windows.streams),
+            patterns=lengthen(self.patterns, room),
+            owners=lengthen(self.owners, room),
+            situation_index=np.zeros(1 << (2 * room).bit_length(), np.int32),
         )
-        grown.situations.classes["tie"] = np.arange(room * _STAGES)
-        _index_all(grown.places, grown.patterns, grown.owners, len(windows.streams), grown.marks[_SITUATIONS])
-        return grown
+        larger.situations.classes["tie"] = np.arange(room * _AGE_COUNT)
+        _index_all(
+            larger.situation_index, larger.patterns, larger.owners, len(windows.streams), larger.marks[_SITUATIONS]
+        )
+        return larger
 
     @property
     def label_count(self) -> int:
-        """One a situation, and before them one a stream for keys that repeat."""
+        """One per situation, and before them one per stream for keys that repeat."""
         return len(self.sums) + len(self.usual)
 
-    def named(self, label: int) -> tuple[int, str]:
-        """A stream, and a pattern, a digit a stream, or what else is known of the tuple."""
+    def describe_label(self, label: int) -> tuple[int, str]:
+        """A stream, and a pattern, a digit per stream, or what else is known of the tuple."""
         streams = len(self.usual)
         situation = label - streams
         if situation < 0:
@@ -151,13 +162,13 @@ class Adaptive(NamedTuple):
         if entry != NONE and would_repeat(self.keys, entry, stream):
             return -(entry * windows.streams.size + stream)
         if entry != NONE and self.broken[entry]:
-            return (2 * stream + _BROKEN) * _STAGES
-        situation = _situation(self, stream, pattern, pattern)
-        return (situation if situation != NONE else 2 * stream + _BROKEN) * _STAGES
+            return (2 * stream + _BROKEN) * _AGE_COUNT
+        situation = _find_situation(self, stream, pattern, pattern)
+        return (situation if situation != NONE else 2 * stream + _BROKEN) * _AGE_COUNT
 
     def worth(self, windows, entry, kind):
-        """All its answers a tuple: those that an arrival completes are its own."""
-        streams, sums, situation = windows.streams.size, self.sums, kind // _STAGES
+        """All its answers per tuple: those that an arrival completes are its own."""
+        streams, sums, situation = windows.streams.size, self.sums, kind // _AGE_COUNT
         if kind < 0:
             return streams * combinations(self.keys, windows, entry, -kind - entry * streams)
         return (sums[situation, _LATER] + sums[situation, _OWN]) / max(sums[situation, _TUPLES], 1.0)
@@ -200,19 +211,19 @@ class Adaptive(NamedTuple):
             for each in range(entry * streams, (entry + 1) * streams):
                 self.keys.queues.classes[each]["tie"] = self.marks[_KEYS]
         self.marks[_NOW] = max(self.marks[_NOW], start)
-        if arrived(self.keys, windows, entry, stream):
+        if count_arrival(self.keys, windows, entry, stream):
             for each in range(streams):
-                _know(self, windows, each, entry, entry * streams + each)
+                _judge_by_key(self, windows, each, entry, entry * streams + each)
         if kind < 0:
             judge(self.keys, windows, entry)
             append(self.keys.queues, windows, stream, number, -kind)
             windows.tuples[here]["kind"] = kind
         else:
-            _count(self.sums, kind // _STAGES)
-            _begin(self, windows, stream, number, kind // _STAGES)
+            _count(self.sums, kind // _AGE_COUNT)
+            _begin(self, windows, stream, number, kind // _AGE_COUNT)
         if windows.heads[entry, stream] == number and windows.tuples[here]["older"] == NONE:
             _appear(self, windows, entry, stream)
-        _age(self, windows, stream)
+        _update_ages(self, windows, stream)
 
     def credit(self, windows, stream, number, answers, arriving):
         """Its situation has had so many answers more; one that was held is in another now."""
@@ -220,21 +231,21 @@ class Adaptive(NamedTuple):
         kind, column = windows.tuples[here]["kind"], _OWN if arriving else _LATER
         self.broken[windows.tuples[here]["entry"]] = False
         if kind > 0:
-            self.sums[kind // _STAGES, column] += answers
+            self.sums[kind // _AGE_COUNT, column] += answers
         if kind > 0 and not arriving and windows.tuples[here]["fate"] & GHOST == 0:
             self.ahead[kind, _GAIN] += answers
             self.usual[stream, _GAIN] += answers
-            if kind // _STAGES != 2 * stream + _ANSWERED:
+            if kind // _AGE_COUNT != 2 * stream + _ANSWERED:
                 _move(self, windows, stream, number, 2 * stream + _ANSWERED)
             else:
                 _judge(self, windows, stream, here, kind)
 
     def label(self, stream, kind):
         """The stream if the key repeats, else the situation."""
-        return stream if kind < 0 else self.usual.shape[0] + kind // _STAGES
+        return stream if kind < 0 else self.usual.shape[0] + kind // _AGE_COUNT
 
-    def crowded(self):
-        """Whether there is no room for the situations that an arrival may lead to, one a stream, but may be."""
+    def is_crowded(self):
+        """Whether there is no room for the situations that an arrival may lead to, one per stream, but may be."""
         full = self.marks[_SITUATIONS] + self.usual.shape[0] + 1 >= self.sums.shape[0]
         return full and self.sums.shape[0] < _MANY
 
@@ -261,19 +272,19 @@ def _lifetime(windows, here):
 
 
 @inner_kernel
-def _stage(policy, windows, here):
-    """The age of a tuple."""
-    share = (float(policy.marks[_NOW]) - float(windows.tuples[here]["start"])) / _lifetime(windows, here)
-    return (share >= _AGES[1]) + (share >= _AGES[2]) + (share >= _AGES[3])
+def _age_of(policy, windows, here):
+    """The number of the age that a tuple is in."""
+    age = (float(policy.marks[_NOW]) - float(windows.tuples[here]["start"])) / _lifetime(windows, here)
+    return (age >= _AGES[1]) + (age >= _AGES[2]) + (age >= _AGES[3])
 
 
 @inner_kernel
 def _begin(policy, windows, stream, number, situation):
     """Put a tuple into a situation, at its age."""
     here = at(windows, stream, number)
-    kind = situation * _STAGES + _stage(policy, windows, here)
+    kind = situation * _AGE_COUNT + _age_of(policy, windows, here)
     policy.since[here] = policy.marks[_NOW]
-    if policy.situations.classes[kind]["place"] == 0:
+    if policy.situations.classes[kind]["position"] == 0:
         _judge(policy, windows, stream, here, kind)
     append(policy.situations, windows, stream, number, kind)
 
@@ -289,7 +300,7 @@ def _end(policy, windows, stream, number, kind, following):
     if following != NONE:
         gain, later, exits = _outlook(policy, windows, stream, here, following)
         policy.ahead[kind, _GAIN] += gain / exits
-        rest = (1.0 - _AGES[following % _STAGES]) * _lifetime(windows, here)
+        rest = (1.0 - _AGES[following % _AGE_COUNT]) * _lifetime(windows, here)
         policy.ahead[kind, _TIME] += min(later / exits, rest)
     if following != NONE or windows.tuples[here]["end"] <= policy.marks[_NOW]:
         policy.ahead[kind, _EXITS] += 1.0
@@ -306,7 +317,7 @@ def _move(policy, windows, stream, number, situation):
     here = at(windows, stream, number)
     kind = windows.tuples[here]["kind"]
     if kind > 0 and windows.tuples[here]["fate"] & GHOST == 0:
-        _end(policy, windows, stream, number, kind, situation * _STAGES + _stage(policy, windows, here))
+        _end(policy, windows, stream, number, kind, situation * _AGE_COUNT + _age_of(policy, windows, here))
         _begin(policy, windows, stream, number, situation)
 
 
@@ -316,9 +327,9 @@ def _outlook(policy, windows, stream, here, kind):
 
     They include some that fared as is hoped for, from what is usual in the stream, and the younger the better.
     """
-    lifetime, rest = _lifetime(windows, here), 1.0 - _AGES[kind % _STAGES]
+    lifetime, rest = _lifetime(windows, here), 1.0 - _AGES[kind % _AGE_COUNT]
     usual = (policy.usual[stream, _GAIN] + 1.0) / (policy.usual[stream, _TIME] + lifetime)
-    hope = policy.hopes[kind // _STAGES]
+    hope = policy.hopes[kind // _AGE_COUNT]
     time = _PRIOR * rest * lifetime
     ahead = policy.ahead
     return ahead[kind, _GAIN] + time * rest * usual * hope, ahead[kind, _TIME] + time, ahead[kind, _EXITS] + _PRIOR
@@ -332,19 +343,19 @@ def _judge(policy, windows, stream, here, kind):
 
 
 @inner_kernel
-def _age(policy, windows, stream):
-    """Let those tuples that have come of age into their classes; with each arrival, another class has its turn."""
+def _update_ages(policy, windows, stream):
+    """Move tuples that have reached the next age into its class; with each arrival, another class has its turn."""
     sizes, turns = policy.situations.sizes, policy.turns
     turns[stream] = turns[stream] + 1 if turns[stream] < sizes[stream] else 1
     kind = np.int64(policy.situations.heaps[at(windows, stream, turns[stream])]) if sizes[stream] > 0 else NONE
     number = np.int64(policy.situations.classes[kind]["front"])
-    while number != NONE and _stage(policy, windows, at(windows, stream, number)) > kind % _STAGES:
-        _move(policy, windows, stream, number, kind // _STAGES)
+    while number != NONE and _age_of(policy, windows, at(windows, stream, number)) > kind % _AGE_COUNT:
+        _move(policy, windows, stream, number, kind // _AGE_COUNT)
         number = np.int64(policy.situations.classes[kind]["front"])
 
 
 @inner_kernel
-def _know(policy, windows, stream, entry, of_key):
+def _judge_by_key(policy, windows, stream, entry, of_key):
     """Judge the tuples that a stream has of a key by the key from now on, the oldest first."""
     number, older = np.int64(NONE), np.int64(windows.heads[entry, stream])
     while older != NONE:
@@ -361,62 +372,64 @@ def _know(policy, windows, stream, entry, of_key):
 
 @inner_kernel
 def _appear(policy, windows, entry, own):
-    """Let the tuples of a key know that another stream has it now."""
+    """Move the tuples of a key to the situation in which another stream has it too."""
     for stream in range(windows.streams.size):
         number = np.int64(windows.heads[entry, stream]) if stream != own else np.int64(NONE)
         while number != NONE:
             here = at(windows, stream, number)
-            situation = windows.tuples[here]["kind"] // _STAGES
+            situation = windows.tuples[here]["kind"] // _AGE_COUNT
             if situation > 2 * windows.streams.size:
                 now = policy.patterns[situation, 1] | np.uint64(1) << np.uint64(own)
-                following = _situation(policy, stream, policy.patterns[situation, 0], now)
+                following = _find_situation(policy, stream, policy.patterns[situation, 0], now)
                 _move(policy, windows, stream, number, following if following != NONE else situation)
             number = np.int64(windows.tuples[here]["older"])
 
 
 @inner_kernel
 def _break(policy, windows, entry):
-    """Let what is left of a key know that it has lost a tuple."""
+    """Move what is left of a key to the situation of keys that have lost a tuple."""
     for stream in range(windows.streams.size):
         number = np.int64(windows.heads[entry, stream])
         while number != NONE:
             here = at(windows, stream, number)
-            if windows.tuples[here]["kind"] // _STAGES > 2 * windows.streams.size:
+            if windows.tuples[here]["kind"] // _AGE_COUNT > 2 * windows.streams.size:
                 _move(policy, windows, stream, number, 2 * stream + _BROKEN)
             number = np.int64(windows.tuples[here]["older"])
 
 
 @inner_kernel
-def _situation(policy, stream, before, now):
+def _find_situation(policy, stream, before, now):
     """The situation of a tuple whose key was in some streams before it, and is in some now.
 
     It is a new one if need be; none if there is no room for one.
     """
-    place = _place(policy.places, policy.patterns, policy.owners, stream, before, now)
-    if policy.places[place] == NONE and policy.marks[_SITUATIONS] + 1 < policy.sums.shape[0]:
+    position = _find_in_index(policy.situation_index, policy.patterns, policy.owners, stream, before, now)
+    if policy.situation_index[position] == NONE and policy.marks[_SITUATIONS] + 1 < policy.sums.shape[0]:
         policy.marks[_SITUATIONS] += 1
-        policy.places[place] = policy.marks[_SITUATIONS]
-        policy.patterns[policy.places[place], 0] = before
-        policy.patterns[policy.places[place], 1] = now
-        policy.owners[policy.places[place]] = stream
-        policy.hopes[policy.places[place]] = (1.0 + 1.0 / ABSENT) ** (ones(now) - 1)
-    return np.int64(policy.places[place])
+        policy.situation_index[position] = policy.marks[_SITUATIONS]
+        policy.patterns[policy.situation_index[position], 0] = before
+        policy.patterns[policy.situation_index[position], 1] = now
+        policy.owners[policy.situation_index[position]] = stream
+        policy.hopes[policy.situation_index[position]] = (1.0 + 1.0 / ABSENT) ** (ones(now) - 1)
+    return np.int64(policy.situation_index[position])
 
 
 @inner_kernel
-def _place(places, patterns, owners, stream, before, now):
-    """Where in the index a situation stands, or would."""
-    mask = places.size - 1
-    place = np.int64(hash_of(hash_of(before + np.uint64(stream)) + now) & np.uint64(mask))
-    while places[place] != NONE and (
-        patterns[places[place], 0] != before or patterns[places[place], 1] != now or owners[places[place]] != stream
+def _find_in_index(index, patterns, owners, stream, before, now):
+    """The position of a situation in the index, or the one where it would be put."""
+    mask = index.size - 1
+    position = np.int64(hash_of(hash_of(before + np.uint64(stream)) + now) & np.uint64(mask))
+    while index[position] != NONE and (
+        patterns[index[position], 0] != before
+        or patterns[index[position], 1] != now
+        or owners[index[position]] != stream
     ):
-        place = (place + 1) & mask
-    return place
+        position = (position + 1) & mask
+    return position
 
 
 @inner_kernel
-def _index_all(places, patterns, owners, streams, used):
+def _index_all(index, patterns, owners, streams, used):
     for situation in range(2 * streams + 1, used + 1):
         before, now = patterns[situation, 0], patterns[situation, 1]
-        places[_place(places, patterns, owners, owners[situation], before, now)] = situation
+        index[_find_in_index(index, patterns, owners, owners[situation], before, now)] = situation

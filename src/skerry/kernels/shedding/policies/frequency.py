@@ -7,9 +7,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skerry.kernels.shedding.queues import Queues, append, empty_queues, first, least, prioritise, settled, take_out
-from skerry.kernels.shedding.room import Windows
-from skerry.kernels.shedding.windows import at
+from skerry.kernels.shedding.bounded_windows import at
+from skerry.kernels.shedding.priority_queues import (
+    Queues,
+    append,
+    empty_queues,
+    first,
+    least,
+    prioritise,
+    resize_queues,
+    take_out,
+)
+from skerry.kernels.shedding.window_arrays import Windows
 from skerry.model.arrays import Int64s
 
 __all__ = ["Frequency"]
@@ -31,17 +40,17 @@ class Frequency(NamedTuple):
         """A policy for empty windows."""
         return cls(empty_queues(windows, len(windows.entries) * len(windows.streams)), np.zeros(1, np.int64))
 
-    def grown(self, before: Windows, windows: Windows) -> "Frequency":
+    def grow(self, before: Windows, windows: Windows) -> "Frequency":
         """The same with more room."""
         classes = len(windows.entries) * len(windows.streams)
-        return self._replace(queues=settled(self.queues, before, windows, classes))
+        return self._replace(queues=resize_queues(self.queues, before, windows, classes))
 
     @property
     def label_count(self) -> int:
-        """One a stream."""
+        """One per stream."""
         return int(self.queues.sizes.size)
 
-    def named(self, label: int) -> tuple[int, str]:
+    def describe_label(self, label: int) -> tuple[int, str]:
         """A stream."""
         return label, "frequency"
 
@@ -85,6 +94,6 @@ class Frequency(NamedTuple):
         """The stream."""
         return stream
 
-    def crowded(self):
+    def is_crowded(self):
         """There are as many classes as the windows have entries."""
         return False

@@ -2,14 +2,14 @@
 
 from typing import NamedTuple
 
-from skerry.kernels.shedding.queues import Queues, append, empty_queues, first, least, settled, take_out
-from skerry.kernels.shedding.room import Windows
+from skerry.kernels.shedding.priority_queues import Queues, append, empty_queues, first, least, resize_queues, take_out
+from skerry.kernels.shedding.window_arrays import Windows
 
 __all__ = ["Oldest"]
 
 
 class Oldest(NamedTuple):
-    """One class a stream."""
+    """One class per stream."""
 
     queues: Queues
 
@@ -18,16 +18,16 @@ class Oldest(NamedTuple):
         """A policy for empty windows."""
         return cls(empty_queues(windows, 1 + len(windows.streams)))
 
-    def grown(self, before: Windows, windows: Windows) -> "Oldest":
+    def grow(self, before: Windows, windows: Windows) -> "Oldest":
         """The same with more room."""
-        return self._replace(queues=settled(self.queues, before, windows, len(self.queues.classes)))
+        return self._replace(queues=resize_queues(self.queues, before, windows, len(self.queues.classes)))
 
     @property
     def label_count(self) -> int:
-        """One a stream."""
+        """One per stream."""
         return int(self.queues.sizes.size)
 
-    def named(self, label: int) -> tuple[int, str]:
+    def describe_label(self, label: int) -> tuple[int, str]:
         """A stream."""
         return label, "oldest"
 
@@ -61,6 +61,6 @@ class Oldest(NamedTuple):
         """The stream."""
         return stream
 
-    def crowded(self):
+    def is_crowded(self):
         """There are as many classes as ever will be."""
         return False

@@ -8,9 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from skerry.kernels._reference import inner_kernel
-from skerry.kernels.shedding.queues import Queues, append, empty_queues, first, least, prioritise, settled, take_out
-from skerry.kernels.shedding.room import NONE, Windows, longer
-from skerry.kernels.shedding.windows import at
+from skerry.kernels.shedding.bounded_windows import at
+from skerry.kernels.shedding.priority_queues import (
+    Queues,
+    append,
+    empty_queues,
+    first,
+    least,
+    prioritise,
+    resize_queues,
+    take_out,
+)
+from skerry.kernels.shedding.window_arrays import NONE, Windows, lengthen
 from skerry.model.arrays import Float64s, Int64s
 
 __all__ = ["Output"]
@@ -47,21 +56,21 @@ class Output(NamedTuple):
             marks=np.array([0, NONE, NONE, 0, limit], np.int64),
         )
 
-    def grown(self, before: Windows, windows: Windows) -> "Output":
+    def grow(self, before: Windows, windows: Windows) -> "Output":
         """The same with more room."""
         size = len(windows.entries)
         return self._replace(
-            queues=settled(self.queues, before, windows, size * len(windows.streams)),
-            answers=longer(self.answers, size),
-            gone=longer(self.gone, size),
+            queues=resize_queues(self.queues, before, windows, size * len(windows.streams)),
+            answers=lengthen(self.answers, size),
+            gone=lengthen(self.gone, size),
         )
 
     @property
     def label_count(self) -> int:
-        """One a stream."""
+        """One per stream."""
         return int(self.queues.sizes.size)
 
-    def named(self, label: int) -> tuple[int, str]:
+    def describe_label(self, label: int) -> tuple[int, str]:
         """A stream."""
         return label, "output"
 
@@ -86,7 +95,7 @@ class Output(NamedTuple):
         """A key that has had answers is remembered for a while."""
         if windows.entries[entry]["held"] == 0 and self.answers[entry] > 0:
             windows.entries[entry]["held"] = _REMEMBERED
-            forgotten = _go(self.gone, self.marks, entry)
+            forgotten = _remember(self.gone, self.marks, entry)
             if forgotten != NONE:
                 self.answers[forgotten] = 0.0
                 windows.entries[forgotten]["held"] = 0
@@ -95,7 +104,7 @@ class Output(NamedTuple):
         """To the end of its class."""
         if windows.entries[entry]["held"] == 1:
             if self.gone[entry, _IS_OUT] != 0:
-                _come_back(self.gone, self.marks, entry)
+                _recall(self.gone, self.marks, entry)
             else:
                 _begin(self, windows, entry)
         append(self.queues, windows, stream, number, kind)
@@ -111,7 +120,7 @@ class Output(NamedTuple):
         """The stream."""
         return stream
 
-    def crowded(self):
+    def is_crowded(self):
         """There are as many classes as the windows have entries."""
         return False
 
@@ -134,7 +143,7 @@ def _judge(policy, windows, entry):
 
 
 @inner_kernel
-def _go(gone, marks, entry):
+def _remember(gone, marks, entry):
     """Remember an entry without tuples; gives the one that is forgotten for it, if there is one."""
     last = marks[_LAST]
     gone[entry, _NEXT], gone[entry, _BEFORE], gone[entry, _IS_OUT] = NONE, last, 1
@@ -144,12 +153,12 @@ def _go(gone, marks, entry):
     marks[_COUNT] += 1
     forgotten = marks[_FIRST] if marks[_COUNT] > marks[_LIMIT] else np.int64(NONE)
     if forgotten != NONE:
-        _come_back(gone, marks, forgotten)
+        _recall(gone, marks, forgotten)
     return forgotten
 
 
 @inner_kernel
-def _come_back(gone, marks, entry):
+def _recall(gone, marks, entry):
     """Take an entry out of those without tuples."""
     following, before = gone[entry, _NEXT], gone[entry, _BEFORE]
     if before == NONE:

@@ -10,17 +10,26 @@ import numpy.typing as npt
 
 from skerry.kernels._reference import inlined_kernel, inner_kernel
 from skerry.kernels.hash import hash_of
-from skerry.kernels.shedding.policies.ranks import Ranks, empty_ranks, fall, fill, lowest, ranked, rise, wider
-from skerry.kernels.shedding.queues import first
-from skerry.kernels.shedding.room import NONE, Records, Windows, longer
-from skerry.kernels.shedding.windows import at
+from skerry.kernels.shedding.bounded_windows import at
+from skerry.kernels.shedding.policies.class_ranks import (
+    Ranks,
+    empty_ranks,
+    fall,
+    fill,
+    lowest,
+    rank_classes,
+    rise,
+    widen,
+)
+from skerry.kernels.shedding.priority_queues import first
+from skerry.kernels.shedding.window_arrays import NONE, Records, Windows, lengthen
 from skerry.model.arrays import Int32s, Int64s
 
 __all__ = ["Pattern"]
 
 _FEW, _MANY = 64, 4096
 _DIRECT = 8
-"""Up to so many streams, the place of a pattern in the index is the pattern itself."""
+"""Up to so many streams, the position of a pattern in the index is the pattern itself."""
 _CLASS = np.dtype(
     [
         ("front", np.uint32),  # its tuples, in order of arrival
@@ -40,7 +49,7 @@ _CLASS = np.dtype(
 class Pattern(NamedTuple):
     """Classes are pairs of stream and pattern; only those that were seen take room.
 
-    The priority of a class is the answers a tuple of it has had, r(e) / n(e), and 0 for the full pattern: its
+    The priority of a class is the answers per tuple that it has had, r(e) / n(e), and 0 for the full pattern: its
     tuples have had theirs, where keys do not repeat. The classes of a stream are kept in order of priority, with a
     bit for each that has tuples: a victim is found at once, whatever the number of tuples and keys.
 
@@ -53,7 +62,7 @@ class Pattern(NamedTuple):
     classes: Records
     """Class 0 is nobody's."""
     ranks: Ranks
-    places: npt.NDArray[np.uint32]
+    class_index: npt.NDArray[np.uint32]
     """Classes by stream and pattern, or by their hash."""
     used: Int64s
     """How many classes there are."""
@@ -67,48 +76,48 @@ class Pattern(NamedTuple):
         return cls(
             classes=np.zeros(_FEW, _CLASS),
             ranks=empty_ranks(streams, _FEW),
-            places=np.zeros(_index_size(_FEW, streams), np.uint32),
+            class_index=np.zeros(_index_size(_FEW, streams), np.uint32),
             used=np.zeros(1, np.int64),
             counts=np.zeros((hash_values, streams), np.int32),
         )
 
-    def grown(self, before: Windows, windows: Windows) -> "Pattern":
+    def grow(self, before: Windows, windows: Windows) -> "Pattern":
         """The same with more room, if it is crowded."""
-        if not self.crowded():
+        if not self.is_crowded():
             return self
-        policy = self if len(self.classes) < _MANY else _forgetful(self, windows)
-        room = len(policy.classes) * (2 if policy.crowded() else 1)
-        grown = policy._replace(
-            classes=longer(policy.classes, room),
-            ranks=wider(policy.ranks, room),
-            places=np.zeros(_index_size(room, len(windows.streams)), np.uint32),
+        policy = self if len(self.classes) < _MANY else _forget_rare_classes(self, windows)
+        room = len(policy.classes) * (2 if policy.is_crowded() else 1)
+        larger = policy._replace(
+            classes=lengthen(policy.classes, room),
+            ranks=widen(policy.ranks, room),
+            class_index=np.zeros(_index_size(room, len(windows.streams)), np.uint32),
         )
-        _index_all(grown.places, grown.classes, grown.used[0], len(windows.streams))
-        return grown
+        _index_all(larger.class_index, larger.classes, larger.used[0], len(windows.streams))
+        return larger
 
     @property
     def label_count(self) -> int:
-        """One a class."""
+        """One per class."""
         return len(self.classes)
 
-    def named(self, label: int) -> tuple[int, str]:
-        """A stream and a pattern, a digit a stream."""
+    def describe_label(self, label: int) -> tuple[int, str]:
+        """A stream and a pattern, a digit per stream."""
         bits, count = int(self.classes[label]["pattern"]), len(self.ranks.sizes)
         return int(self.classes[label]["owner"]), f"{bits:0{count}b}"[::-1]
 
     def classify(self, windows, entry, key, stream, pattern):
         """The class of a pattern, a new one if need be."""
         if self.counts.shape[0] > 0:
-            pattern = _hashed_pattern(self.counts, key, stream)
-        place = _place(self.places, self.classes, windows.streams.size, stream, pattern)
-        if self.places[place] == NONE:
+            pattern = _pattern_by_hash(self.counts, key, stream)
+        position = _find_in_index(self.class_index, self.classes, windows.streams.size, stream, pattern)
+        if self.class_index[position] == NONE:
             self.used[0] += 1
-            self.places[place] = self.used[0]
+            self.class_index[position] = self.used[0]
             _begin(self, windows, stream, pattern, self.used[0])
-        return np.int64(self.places[place])
+        return np.int64(self.class_index[position])
 
     def worth(self, windows, entry, kind):
-        """Its answers a tuple, the full pattern's too: those that an arrival completes are its own."""
+        """Its answers per tuple, the full pattern's too: those that an arrival completes are its own."""
         return self.classes[kind]["answers"] / max(self.classes[kind]["tuples"], 1.0)
 
     def evict(self, windows, stream):
@@ -158,7 +167,7 @@ class Pattern(NamedTuple):
         """The class."""
         return kind
 
-    def crowded(self):
+    def is_crowded(self):
         """Whether all rows are in use."""
         return self.used[0] + 1 == self.classes.size
 
@@ -167,7 +176,7 @@ def _index_size(room: int, streams: int) -> int:
     return streams << streams if streams <= _DIRECT else 2 * room
 
 
-def _forgetful(policy: Pattern, windows: Windows) -> Pattern:
+def _forget_rare_classes(policy: Pattern, windows: Windows) -> Pattern:
     """Without half of the classes that no tuple is of, those that came up least; the others are numbered anew."""
     classes, used = policy.classes, int(policy.used[0])
     needed = np.zeros(len(classes), np.bool_)
@@ -181,7 +190,7 @@ def _forgetful(policy: Pattern, windows: Windows) -> Pattern:
     compact = np.zeros_like(classes)
     compact[: kept.size] = classes[kept]
     compact["tie"] = np.minimum(compact["tie"], np.arange(len(compact)))
-    ranks = ranked(compact, kept.size, len(windows.streams))
+    ranks = rank_classes(compact, kept.size, len(windows.streams))
     return policy._replace(classes=compact, ranks=ranks, used=np.array([kept.size - 1], np.int64))
 
 
@@ -202,23 +211,25 @@ def _is_full(windows, pattern):
 
 
 @inlined_kernel
-def _place(places, classes, streams, stream, pattern):
-    """Where in the index a class stands, or would."""
+def _find_in_index(index, classes, streams, stream, pattern):
+    """The position of a class in the index, or the one where it would be put."""
     if streams <= _DIRECT:
         return (np.int64(stream) << np.int64(streams)) | np.int64(pattern)
-    mask = places.size - 1
-    place = np.int64(hash_of(pattern + np.uint64(stream) * np.uint64(0xD1342543DE82EF95)) & np.uint64(mask))
-    while places[place] != NONE and (
-        classes[places[place]]["pattern"] != pattern or classes[places[place]]["owner"] != stream
+    mask = index.size - 1
+    position = np.int64(hash_of(pattern + np.uint64(stream) * np.uint64(0xD1342543DE82EF95)) & np.uint64(mask))
+    while index[position] != NONE and (
+        classes[index[position]]["pattern"] != pattern or classes[index[position]]["owner"] != stream
     ):
-        place = (place + 1) & mask
-    return place
+        position = (position + 1) & mask
+    return position
 
 
 @inner_kernel
-def _index_all(places, classes, used, streams):
+def _index_all(index, classes, used, streams):
     for kind in range(1, used + 1):
-        places[_place(places, classes, streams, np.int64(classes[kind]["owner"]), classes[kind]["pattern"])] = kind
+        index[_find_in_index(index, classes, streams, np.int64(classes[kind]["owner"]), classes[kind]["pattern"])] = (
+            kind
+        )
 
 
 @inner_kernel
@@ -227,7 +238,7 @@ def _hash_value(counts, key):
 
 
 @inner_kernel
-def _hashed_pattern(counts, key, own):
+def _pattern_by_hash(counts, key, own):
     """The streams that hold a tuple of the same hash value."""
     value, pattern = _hash_value(counts, key), np.uint64(1) << np.uint64(own)
     for stream in range(counts.shape[1]):

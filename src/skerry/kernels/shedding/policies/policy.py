@@ -11,15 +11,15 @@ name. In order, for an arrival:
     admit      the arrival has been put in, and is a candidate
     credit     it, or a tuple that it was joined with, takes part in so many answers
     label      under which number the loss of a tuple is counted
-    crowded    whether there is no room for another class
+    is_crowded whether there is no room for another class
 """
 
 from typing import Protocol
 
 from skerry.kernels._reference import method
-from skerry.kernels.shedding.room import Windows
+from skerry.kernels.shedding.window_arrays import Windows
 
-__all__ = ["Policy", "admit", "classify", "credit", "crowded", "evict", "label", "leave", "withdraw", "worth"]
+__all__ = ["Policy", "admit", "classify", "credit", "evict", "is_crowded", "label", "leave", "withdraw", "worth"]
 
 
 class Policy(Protocol):
@@ -33,13 +33,13 @@ class Policy(Protocol):
     def label_count(self) -> int:
         """How many labels there is room for."""
 
-    def named(self, label: int) -> tuple[int, str]:
+    def describe_label(self, label: int) -> tuple[int, str]:
         """The stream of a label, and what it is called in a report."""
 
-    def crowded(self) -> bool:
+    def is_crowded(self) -> bool:
         """Whether there is no room for another class; numbers may change when room is made."""
 
-    def grown(self, before: Windows, windows: Windows) -> "Policy":
+    def grow(self, before: Windows, windows: Windows) -> "Policy":
         """The same policy with more room, because the windows have more or because it is crowded."""
 
 
@@ -51,4 +51,4 @@ leave = method("leave")
 admit = method("admit")
 credit = method("credit")
 label = method("label")
-crowded = method("crowded")
+is_crowded = method("is_crowded")

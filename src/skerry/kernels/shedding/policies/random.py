@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from skerry.kernels.hash import hash_of
-from skerry.kernels.shedding.room import GHOST, NONE, Windows
-from skerry.kernels.shedding.windows import at
+from skerry.kernels.shedding.bounded_windows import at
+from skerry.kernels.shedding.window_arrays import GHOST, NONE, Windows
 from skerry.model.arrays import Int64s
 
 __all__ = ["Random"]
@@ -23,16 +23,16 @@ class Random(NamedTuple):
         """A policy for empty windows."""
         return cls(np.array([seed, 0, len(windows.streams)], np.int64))
 
-    def grown(self, before: Windows, windows: Windows) -> "Random":
+    def grow(self, before: Windows, windows: Windows) -> "Random":
         """It needs none."""
         return self
 
     @property
     def label_count(self) -> int:
-        """One a stream."""
+        """One per stream."""
         return int(self.draws[2])
 
-    def named(self, label: int) -> tuple[int, str]:
+    def describe_label(self, label: int) -> tuple[int, str]:
         """A stream."""
         return label, "random"
 
@@ -71,6 +71,6 @@ class Random(NamedTuple):
         """The stream."""
         return stream
 
-    def crowded(self):
+    def is_crowded(self):
         """There are no classes."""
         return False
