@@ -12,9 +12,9 @@ from skerry.cli import app
 from skerry.deduce.builtins import Builtins, allowed_modules
 from skerry.deduce.checks import check
 from skerry.deduce.facts import Outputs, read_facts
-from skerry.deduce.reference import Reference
 from skerry.errors import RuleError
 from skerry.lang.rules import read
+from skerry.testing.reference_rules import Reference
 
 RULES = Path(__file__).parents[1] / "examples" / "rules"
 NAMES = sorted(folder.name for folder in (RULES / "facts").iterdir())

@@ -2,7 +2,7 @@
 
 import duckdb
 
-from skerry.deduce.order import Bind, Check, Match, order
+from skerry.deduce.subgoal_order import Bind, Check, Match, order
 from skerry.model.term import Arithmetic, Constant, Variable
 from skerry.plan.program import Aggregate, Atom, Checked, Class, Comparison, Rule, Type
 

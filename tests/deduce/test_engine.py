@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.checks import check
 from skerry.deduce.engine import Engine, arrow_type
-from skerry.deduce.engine import cells as cells_module
-from skerry.deduce.engine import draft as draft_module
+from skerry.deduce.engine import encoding as encoding_module
 from skerry.deduce.engine import plan as plan_module
-from skerry.deduce.reference import Reference
+from skerry.deduce.engine import plan_builder as builder_module
 from skerry.deduce.values import row_key
 from skerry.errors import InputError, RuleLimit, RunError
 from skerry.lang.rules import read
 from skerry.plan.program import Type
+from skerry.testing.reference_rules import Reference
 from tests.deduce.generator import program
 
 CLOSURE = """
@@ -195,7 +195,7 @@ def test_kinds_of_numbers_meet_where_columns_allow_it():
 
 
 def test_values_that_nothing_holds_are_forgotten(monkeypatch):
-    monkeypatch.setattr(cells_module, "_FEWEST", 8)
+    monkeypatch.setattr(encoding_module, "_FEWEST", 8)
     engine = engine_of("base a(k: string, t: time) time t window 5 s.\np(k) :- a(k, _).\nq('it') :- a(_, _).")
     changes = [engine.tick(now, {"a": [(f"name {now}", now)]}, {})["p"] for now in range(60)]
     assert engine.rows("p") == {(f"name {now}",) for now in range(54, 60)}
@@ -284,7 +284,7 @@ def test_values_of_any_kind_are_compared_and_added_alike(rows):
 
 
 def test_constants_of_rules_are_never_forgotten(monkeypatch):
-    monkeypatch.setattr(cells_module, "_FEWEST", 0)
+    monkeypatch.setattr(encoding_module, "_FEWEST", 0)
     engine = engine_of("base a(x: int).\nbase b(k: string).\np('it') :- a(_).\nq(k) :- b(k), k != 'it'.")
     engine.tick(None, {"a": [(1,), (2,)]}, {})
     engine.tick(None, {}, {"a": [(1,), (2,)]})
@@ -296,8 +296,8 @@ def test_constants_of_rules_are_never_forgotten(monkeypatch):
 
 @pytest.mark.parametrize("seed", range(3_000, 3_030))
 def test_small_pieces_give_the_same(seed, monkeypatch):
-    monkeypatch.setattr(draft_module, "_PIECE", 3)
-    monkeypatch.setattr(draft_module, "_SMALL_PIECE", 2)
+    monkeypatch.setattr(builder_module, "_PIECE", 3)
+    monkeypatch.setattr(builder_module, "_SMALL_PIECE", 2)
     monkeypatch.setattr(plan_module, "_FEW", 1)
     generated = program(seed)
     engine, reference = Engine(generated.checked, Builtins({})), Reference(generated.checked, Builtins({}))

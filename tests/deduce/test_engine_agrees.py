@@ -4,8 +4,8 @@ import pytest
 
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.engine import Engine
-from skerry.deduce.reference import Reference
 from skerry.deduce.values import row_key
+from skerry.testing.reference_rules import Reference
 from tests.deduce.generator import program
 
 

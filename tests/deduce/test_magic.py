@@ -5,10 +5,10 @@ import pytest
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.checks import check
 from skerry.deduce.magic import asked, fits
-from skerry.deduce.reference import Reference
 from skerry.lang.rules import read
 from skerry.lang.rules.question import read_question
 from skerry.plan.program import Class
+from skerry.testing.reference_rules import Reference
 
 PATH = "path(x, y) :- edge(x, y). path(x, z) :- path(x, y), edge(y, z). other(x) :- edge(x, _)."
 CHAIN = {"edge": [(n, n + 1) for n in range(30)] + [(n, n + 1) for n in range(100, 130)]}

@@ -11,10 +11,10 @@ from skerry.deduce.change import Tick
 from skerry.deduce.checks import check
 from skerry.deduce.engine import Engine
 from skerry.deduce.magic import asked, fits
-from skerry.deduce.reference import Reference
 from skerry.lang.rules import read
 from skerry.model.term import Constant, Variable
 from skerry.plan.program import Atom
+from skerry.testing.reference_rules import Reference
 from tests.deduce.generator import NUMBERS, WORDS, program
 
 ENGINES = [Reference, Engine]

@@ -8,12 +8,12 @@ import pytest
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.checks import check
 from skerry.deduce.engine import Engine
-from skerry.deduce.reference import Reference
 from skerry.deduce.values import row_key
 from skerry.errors import RuleLimit
 from skerry.lang.rules import read
 from skerry.model.term import Compound
 from skerry.plan.program import Limits
+from skerry.testing.reference_rules import Reference
 
 pytestmark = pytest.mark.parametrize("engine", [Reference, Engine])
 

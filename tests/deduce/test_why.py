@@ -5,11 +5,11 @@ import pytest
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.checks import check
 from skerry.deduce.engine import Engine
-from skerry.deduce.reference import Reference
 from skerry.deduce.why import Why
 from skerry.errors import InputError
 from skerry.lang.rules import read
 from skerry.lang.rules.question import read_question
+from skerry.testing.reference_rules import Reference
 from tests.deduce.generator import program
 
 PATHS = """path(x,y) :- edge(x,y).

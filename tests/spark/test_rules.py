@@ -4,12 +4,12 @@ import pytest
 
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.checks import check
-from skerry.deduce.reference import Reference
 from skerry.errors import RuleLimit
 from skerry.lang.rules import read
-from skerry.spark.rules.fitting import schema_of, typed, unfit
-from skerry.spark.rules.rounds import model
+from skerry.spark.rules.semi_naive import model
+from skerry.spark.rules.supported import schema_of, typed, unfit
 from skerry.spark.session import session
+from skerry.testing.reference_rules import Reference
 from tests.deduce.generator import program
 
 pytestmark = pytest.mark.spark

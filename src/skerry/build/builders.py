@@ -10,7 +10,7 @@ import pyarrow as pa
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.engine import Engine
 from skerry.plan.program import MICROSECONDS
-from skerry.deduce.stream import Deduction
+from skerry.deduce.deduction import Deduction
 from skerry.index.index import QueryIndex
 from skerry.operators.aggregate import WindowAggregate
 from skerry.operators.fan_out import Deal as DealOperator

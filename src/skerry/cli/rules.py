@@ -22,7 +22,7 @@ from skerry.deduce.magic import asked, fits, relevant
 from skerry.deduce.why import Why
 from skerry.errors import OptionError
 from skerry.lang.rules import read
-from skerry.lang.rules.files import program_text
+from skerry.lang.rules.program_file import program_text
 from skerry.lang.rules.question import read_question
 from skerry.model.time import Micros
 from skerry.plan.program import Checked

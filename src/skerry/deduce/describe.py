@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from skerry.deduce.writing import write_span
+from skerry.deduce.rule_text import write_span
 from skerry.plan.program import Checked, Class, Component, Predicate
 
 __all__ = ["describe"]

@@ -24,11 +24,11 @@ from skerry.kernels.joins.outer import climb_levels, probe_tables, swept_occurre
 from skerry.kernels.joins.snjoin import OccurrenceTable, Tuples
 from skerry.kernels.joins.tree import Tree, climb
 from skerry.kernels.order import in_order, merged
+from skerry.kernels.rules.checked_arithmetic import exact
+from skerry.kernels.rules.plan_interpreter import Machine
 from skerry.kernels.rules.postings import Postings
-from skerry.kernels.rules.rows import RowSet
-from skerry.kernels.rules.stages import settle
-from skerry.kernels.rules.sums import exact
-from skerry.kernels.rules.walk import Machine
+from skerry.kernels.rules.row_set import RowSet
+from skerry.kernels.rules.settle_stages import settle
 
 __all__ = ["KINDS", "warm", "warming"]
 

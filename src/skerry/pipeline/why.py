@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.deduce.builtins import Builtins
+from skerry.deduce.deduction import next_tick
 from skerry.deduce.engine import Engine
-from skerry.deduce.stream import next_tick
 from skerry.deduce.why import Why
 from skerry.errors import InputError
 from skerry.lang.rules.question import read_question

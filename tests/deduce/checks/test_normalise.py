@@ -1,5 +1,5 @@
 from skerry.deduce.checks.normalise import normalised
-from skerry.deduce.writing import write_rule
+from skerry.deduce.rule_text import write_rule
 from skerry.lang.rules import read
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skerry.deduce.checks import check
 from skerry.deduce.describe import describe
-from skerry.deduce.writing import write
+from skerry.deduce.rule_text import write
 from skerry.errors import RuleError
 from skerry.lang.rules import read
 from tests.lang.rules import texts

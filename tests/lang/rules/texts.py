@@ -4,7 +4,7 @@ import re
 
 from hypothesis import strategies as st
 
-from tests.lang.rules.test_reading import LANGUAGE
+from tests.lang.rules.test_read_program import LANGUAGE
 
 TOKENS = re.findall(r"#[^\n]*\n|'[^']*'|\"[^\"]*\"|\d[\d.]*\d|\w+'*|:-|<=|//|\S", LANGUAGE)
 STRANGE = [

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from skerry.deduce.checks.fitting import check_types, fitted
-from skerry.deduce.checks.growth import check_growth
+from skerry.deduce.checks.check_types import check_types, fitted
+from skerry.deduce.checks.infer_types import typed
 from skerry.deduce.checks.normalise import normalised
 from skerry.deduce.checks.safety import check_safety
 from skerry.deduce.checks.signatures import outputs, signatures
 from skerry.deduce.checks.stages import settled
 from skerry.deduce.checks.strata import parts
-from skerry.deduce.checks.types import typed
+from skerry.deduce.checks.termination import check_growth
 from skerry.deduce.checks.windows import check_streams
 from skerry.plan.program import Checked, Component, Program
 

@@ -1,4 +1,4 @@
-"""Rules in the form the engines take them: see ``deduce.program``.
+"""Rules in the form the engines take them: see ``plan.program``.
 
 Each term is computed once: ``d + 1`` in the head and under NOT become one variable and one equation.
 """
@@ -6,8 +6,8 @@ Each term is computed once: ``d + 1`` in the head and under NOT become one varia
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from skerry.deduce.order import variables_of
-from skerry.deduce.writing import write_rule, write_term
+from skerry.deduce.rule_text import write_rule, write_term
+from skerry.deduce.subgoal_order import variables_of
 from skerry.errors import Location, RuleError
 from skerry.model.term import Arithmetic, Call, Constant, Duration, Term, Terms, Variable, variables
 from skerry.plan.program import Aggregate, Atom, Builtin, Comparison, Rule, Subgoal, fresh

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from skerry.deduce.order import partly, variables_of
-from skerry.deduce.writing import write_subgoal
+from skerry.deduce.rule_text import write_subgoal
+from skerry.deduce.subgoal_order import partly, variables_of
 from skerry.errors import RuleError
 from skerry.model.term import Variable
 from skerry.plan.program import Atom, Builtin, Rule, Subgoal

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from itertools import islice
 from math import inf
 
-from skerry.deduce.checks.distances import Distances, position
+from skerry.deduce.checks.difference_constraints import Distances, position
 from skerry.deduce.checks.graph import strong_parts
+from skerry.deduce.checks.infer_types import Typing
 from skerry.deduce.checks.strata import Edge, Part
-from skerry.deduce.checks.types import Typing
-from skerry.deduce.writing import shown
+from skerry.deduce.rule_text import shown
 from skerry.errors import Location, RuleError
 from skerry.plan.program import Class, Component, Predicate, Type
 

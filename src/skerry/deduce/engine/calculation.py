@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from skerry.deduce.engine.cells import Cells, Kind, Vector, both, distinct, kind_of
+from skerry.deduce.engine.encoding import Cells, Kind, Vector, both, distinct, kind_of
 from skerry.deduce.values import calculate, compare
 from skerry.errors import RuleLimit
-from skerry.kernels.rules.sums import SIGNS, exact
+from skerry.kernels.rules.checked_arithmetic import SIGNS, exact
 from skerry.model.arrays import Bools, Int64s
 from skerry.plan.program import Type
 

@@ -10,16 +10,16 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.deduce.change import Change
-from skerry.deduce.engine.apart import set_apart
-from skerry.deduce.engine.cells import Cells, Kind, Vector, kind_of
-from skerry.deduce.engine.columns import Columns
-from skerry.deduce.engine.frames import Calls, Setting
+from skerry.deduce.engine.arrow_columns import Columns
+from skerry.deduce.engine.bindings import Calls, Setting
+from skerry.deduce.engine.encoding import Cells, Kind, Vector, kind_of
+from skerry.deduce.engine.isolate_aggregates import set_apart
+from skerry.deduce.engine.maintenance import upkeep
 from skerry.deduce.engine.relation import NEW, Relation
-from skerry.deduce.engine.upkeep import upkeep
 from skerry.deduce.engine.windows import Window
-from skerry.deduce.guard import out_of_time
+from skerry.deduce.limits import out_of_time
+from skerry.deduce.rule_text import write_value
 from skerry.deduce.values import Row
-from skerry.deduce.writing import write_value
 from skerry.errors import InputError, RunError
 from skerry.kernels.precompile import warm
 from skerry.model.arrays import Int64s

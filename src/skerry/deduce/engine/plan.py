@@ -7,10 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from skerry.deduce.engine.cells import both, distinct
-from skerry.deduce.engine.frames import BELOW, ORIGIN, RANK, Frame, Setting, Step
+from skerry.deduce.engine.bindings import BELOW, ORIGIN, RANK, Frame, Setting, Step
+from skerry.deduce.engine.encoding import both, distinct
+from skerry.deduce.engine.evaluation import Evaluation, Types
 from skerry.deduce.engine.steps import Match, Unpack
-from skerry.deduce.engine.terms import Evaluation, Types
 from skerry.errors import RuleLimit
 from skerry.kernels.rules.postings import Found
 from skerry.model.arrays import Bools, Int64s

@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import cast
 
-from skerry.deduce.engine.draft import Draft, Scope
+from skerry.deduce.engine.bindings import Setting
 from skerry.deduce.engine.equations import terms_of
-from skerry.deduce.engine.frames import Setting
+from skerry.deduce.engine.evaluation import Evaluation, type_of
 from skerry.deduce.engine.plan import Plan
-from skerry.deduce.engine.terms import Evaluation, type_of
+from skerry.deduce.engine.plan_builder import Draft, Scope
 from skerry.model.term import Term
 from skerry.plan.program import Atom, Predicate, Rule, Subgoal, Type
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 import numpy as np
 
 from skerry.kernels.rules.postings import Postings
-from skerry.kernels.rules.rows import NEW, OLD, TOUCHED, WAITING, RowSet
+from skerry.kernels.rules.row_set import NEW, OLD, TOUCHED, WAITING, RowSet
 from skerry.model.arrays import Bools, Int8s, Int64s
 
 __all__ = ["KEPT", "NEW", "OLD", "Relation"]

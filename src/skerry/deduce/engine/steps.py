@@ -7,11 +7,11 @@ from typing import Self
 
 import numpy as np
 
+from skerry.deduce.engine.bindings import BELOW, ORIGIN, RANK, Frame, Setting
 from skerry.deduce.engine.calculation import compared
-from skerry.deduce.engine.cells import both
-from skerry.deduce.engine.frames import BELOW, ORIGIN, RANK, Frame, Setting
+from skerry.deduce.engine.encoding import both
+from skerry.deduce.engine.evaluation import Evaluation, Types
 from skerry.deduce.engine.relation import KEPT, Relation
-from skerry.deduce.engine.terms import Evaluation, Types
 from skerry.kernels.rules.postings import Found, Matches, Postings
 from skerry.model.arrays import Bools, Int64s
 from skerry.model.term import Constant, Term, Variable

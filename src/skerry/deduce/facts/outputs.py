@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from skerry.deduce.change import Change
-from skerry.deduce.spelling import spelled
+from skerry.deduce.json_values import spelled
 from skerry.deduce.values import Row, order, row_key
 from skerry.errors import SourceError
 from skerry.model.term import Compound, Value

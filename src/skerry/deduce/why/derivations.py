@@ -6,10 +6,10 @@ from itertools import islice
 from typing import cast
 
 from skerry.deduce.evaluate import Binding, Calls, matched
-from skerry.deduce.order import Step
-from skerry.deduce.reference.body import Solver, steps
-from skerry.deduce.reference.tables import Tables
+from skerry.deduce.subgoal_order import Step
 from skerry.deduce.values import Row, row_key
+from skerry.deduce.why.solver import Solver, steps
+from skerry.deduce.why.tables import Tables
 from skerry.model.term import Term, Value
 from skerry.plan.program import Aggregate, Atom, Checked, Rule, Subgoal
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from skerry.kernels._jit import kernel
 from skerry.kernels._reference import inlined_kernel
 from skerry.kernels.address import address_of
-from skerry.kernels.rules.rows import NONE, slot_of, tag_of
+from skerry.kernels.rules.row_set import NONE, slot_of, tag_of
 from skerry.model.arrays import Int8s, Int64s
 
 __all__ = ["COUNT", "HEAD", "NEXT", "Found", "ListPart", "Matches", "Postings", "link_row"]

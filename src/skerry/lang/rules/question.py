@@ -7,7 +7,7 @@ from typing import cast
 from skerry.deduce.evaluate import Evaluator, is_pattern
 from skerry.deduce.values import Row, coerced
 from skerry.errors import InputError, RuleError
-from skerry.lang.rules.reading import read
+from skerry.lang.rules.read_program import read
 from skerry.model.term import Constant, Term, Terms, Value, Variable, variables
 from skerry.plan.program import Atom, Checked, Column, Type, fresh
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 from skerry.build.stages import cut_into_stages
 from skerry.catalog import Catalog, Source, Subscription, View
 from skerry.errors import CatalogError, InputError, SqlError
-from skerry.lang.rules.files import program_text
+from skerry.lang.rules.program_file import program_text
 from skerry.lang.sql.declare import check_name, check_options, declared_source, identifier, options_of
 from skerry.lang.sql.predicates import Predicates
 from skerry.lang.sql.query import query_plan

@@ -7,7 +7,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, types
 from pyspark.sql import functions as F
 
-from skerry.deduce.order import Bind, Check, Match, Step, order, variables_of
+from skerry.deduce.subgoal_order import Bind, Check, Match, Step, order, variables_of
 from skerry.model.term import Arithmetic, Constant, Duration, Term, Variable
 from skerry.plan.program import Atom, Comparison, Rule, in_units
 

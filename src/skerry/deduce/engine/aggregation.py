@@ -1,0 +1,134 @@
+"""Aggregates: the groups in which something changed are gathered again."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from skerry.deduce.aggregates import NUMERIC, gathered
+from skerry.deduce.engine.encoding import Cells, Kind, Vector, both, distinct, kind_of
+from skerry.deduce.engine.relation import NEW, Relation
+from skerry.deduce.engine.rule_runner import Derivation
+from skerry.errors import RuleLimit
+from skerry.kernels.folds.exact import add_values, as_doubles
+from skerry.model.arrays import Bools, Float64s, Int64s
+from skerry.model.term import Value
+from skerry.plan.program import Aggregate, Predicate, Type
+
+__all__ = ["Gathering"]
+
+_MOST = 1 << 24
+"""So many contributions have room in memory at a time."""
+
+
+class Gathering:
+    """A rule whose head gathers, alone with its predicate.
+
+    Costs what the changed groups' derivations cost. A group whose result is the same afterwards has not changed.
+    """
+
+    def __init__(self, derivation: Derivation, predicate: Predicate, relation: Relation) -> None:
+        self.predicates, self.derivation, self.relation = (predicate.name,), derivation, relation
+        self._types = tuple(column.type for column in predicate.columns)
+        self._cells: Cells = derivation.setting.cells
+        arguments = enumerate(derivation.rule.head.arguments)
+        self._gathers = [(place, each) for place, each in arguments if isinstance(each, Aggregate)]
+        terms = [each.argument for _, each in self._gathers if each.argument is not None]
+        self._arguments = tuple((term, derivation.natural(term)) for term in terms)
+
+    def settle(self, keys: Sequence[Int64s]) -> None:
+        """Gather the groups of some keys again."""
+        different = _different(np.concatenate(keys))
+        postings = self.relation.postings(self.derivation.columns)
+        held = postings.gather(postings.seek(different), self.relation.states, NEW).rows
+        rows = self._gathered(different)
+        gone = np.setdiff1d(held, self.relation.find(rows))
+        if gone.size:
+            self.relation.suspend(gone)
+        self.relation.insert(rows)
+
+    def _gathered(self, keys: Int64s) -> Int64s:
+        """The rows of the groups that have a contribution."""
+        origins, cells = self._contributions(keys)
+        order = np.argsort(origins, kind="stable")
+        groups, starts = np.unique(origins[order], return_index=True)
+        if not groups.size:
+            return np.empty((0, len(self._types)), np.int64)
+        rows, valid = np.empty((groups.size, len(self._types)), np.int64), None
+        rows[:, self.derivation.columns] = keys[groups]
+        columns = iter(range(len(self._arguments)))
+        for place, aggregate in self._gathers:
+            column = None if aggregate.argument is None else next(columns)
+            found = self._column(aggregate.function, column, cells[order], starts)
+            stored = self._cells.stored(found, self._types[place])
+            rows[:, place], valid = stored.cells, both(valid, stored.valid)
+        valid = both(valid, self.derivation.admit(rows, tuple(range(len(self._types)))))
+        return rows if valid is None else rows[valid]
+
+    def _contributions(self, keys: Int64s) -> tuple[Int64s, Int64s]:
+        found, count = list[tuple[Int64s, Int64s]](), 0
+        for piece in self.derivation.contributions(keys, self._arguments):
+            found.append(piece)
+            count += len(piece[0])
+            if count > _MOST:
+                told = f"{self.relation.name!r} gathers more than {_MOST:,} derivations at a time"
+                raise RuleLimit(told, "gather less", self.derivation.rule.number)
+        if not found:
+            return np.empty(0, np.int64), np.empty((0, len(self._arguments)), np.int64)
+        origins = np.concatenate([origins for origins, _ in found])
+        cells = np.concatenate([cells for _, cells in found])
+        valid = self._numeric(cells)
+        return (origins, cells) if valid is None else (origins[valid], cells[valid])
+
+    def _numeric(self, cells: Int64s) -> Bools | None:
+        """Where all that has to be a number is one."""
+        valid: Bools | None = None
+        functions = [each.function for _, each in self._gathers if each.argument is not None]
+        for place, (function, (_, type_)) in enumerate(zip(functions, self._arguments, strict=True)):
+            if function in NUMERIC and kind_of(type_) not in (Kind.INT, Kind.FLOAT):
+                numbers = self._cells.decode(cells[:, place], type_)
+                valid = both(valid, np.array([type(number) in (int, float) for number in numbers], np.bool_))
+        return valid
+
+    def _column(self, function: str, column: int | None, cells: Int64s, starts: Int64s) -> Vector:
+        counts = np.diff(np.append(starts, len(cells)))
+        if function == "count":
+            return Vector(counts, Type.INT)
+        assert column is not None
+        type_, values = self._arguments[column][1], np.ascontiguousarray(cells[:, column])
+        kind = kind_of(type_)
+        if kind is Kind.INT and function in ("min", "max", "sum") and _is_small(values):
+            return Vector(_FOLDS[function].reduceat(values, starts), Type.INT)
+        finite = kind is Kind.FLOAT and bool(np.isfinite(values.view(np.float64)).all())
+        if finite and function in ("min", "max", "sum", "avg"):
+            return _floats(function, values.view(np.float64), starts, counts)
+        return self._one_by_one(function, self._cells.decode(values, type_), starts)
+
+    def _one_by_one(self, function: str, values: Sequence[Value], starts: Int64s) -> Vector:
+        ends = [*starts[1:].tolist(), len(values)]
+        try:
+            found = [gathered(function, values[start:end]) for start, end in zip(starts.tolist(), ends, strict=True)]
+        except OverflowError as error:
+            raise RuleLimit(str(error), "gather floats", self.derivation.rule.number) from None
+        return self._cells.encode(found, Type.ANY)
+
+
+_FOLDS = {"min": np.minimum, "max": np.maximum, "sum": np.add}
+
+
+def _is_small(values: Int64s) -> bool:
+    """Whether these cannot add up to more than 64 bits hold."""
+    return float(np.abs(values.astype(np.float64)).sum()) < 2.0**62
+
+
+def _floats(function: str, values: Float64s, starts: Int64s, counts: Int64s) -> Vector:
+    if function in ("min", "max"):
+        return Vector(_FOLDS[function].reduceat(values, starts).view(np.int64), Type.FLOAT)
+    numbers = np.repeat(np.arange(starts.size), counts)
+    sums = as_doubles(add_values(values, np.ones(values.size, np.bool_), numbers, starts.size))
+    return Vector(((sums if function == "sum" else sums / counts) + 0.0).view(np.int64), Type.FLOAT)
+
+
+def _different(keys: Int64s) -> Int64s:
+    if keys.shape[1] == 0 or len(keys) < 2:
+        return keys[:1]
+    return keys[distinct(list(keys.T))[0]]

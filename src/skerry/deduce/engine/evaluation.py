@@ -1,0 +1,123 @@
+"""What terms stand for, for many bindings at once."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from skerry.deduce.engine.bindings import Frame, Setting
+from skerry.deduce.engine.calculation import calculated
+from skerry.deduce.engine.encoding import Kind, Vector, both, distinct, kind_of
+from skerry.deduce.evaluate import Evaluator, matched
+from skerry.deduce.values import Row
+from skerry.model.arrays import Bools, Int64s
+from skerry.model.term import Arithmetic, Call, Constant, Duration, Term, Terms, Value, Variable, variables
+from skerry.plan.program import Type, in_units
+
+__all__ = ["Evaluation", "Types", "type_of"]
+
+Types = Mapping[str, Type]
+
+_TYPES: Mapping[type, Type] = {bool: Type.BOOL, int: Type.INT, float: Type.FLOAT, str: Type.STRING, tuple: Type.LIST}
+
+
+def type_of(setting: Setting, term: Term, types: Types) -> Type:
+    """The type of a term's values, or ``any``."""
+    match term:
+        case Variable(name):
+            return types[name]
+        case Constant(value):
+            return _TYPES.get(type(value), Type.ANY)
+        case Duration():
+            return Type.INT
+        case Call(name):
+            return setting.program.functions[name].result or Type.BOOL
+        case Terms(_, None):
+            return Type.LIST
+        case Arithmetic(operator, left, right):
+            kinds = kind_of(type_of(setting, left, types)), kind_of(type_of(setting, right, types))
+            if set(kinds) <= {Kind.INT, Kind.FLOAT}:
+                return Type.INT if kinds == (Kind.INT, Kind.INT) and operator != "/" else Type.FLOAT
+    return Type.ANY
+
+
+class Evaluation:
+    """Works terms out. The types of variables are known before."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting, self._cells = setting, setting.cells
+        self._evaluator = Evaluator(setting.calls, setting.unit)
+
+    def vector(self, term: Term, frame: Frame, types: Types) -> Vector:
+        """A term's value for each binding."""
+        match term:
+            case Variable(name):
+                return Vector(frame.columns[name], types[name])
+            case Constant(value):
+                return self._repeated(value, frame.count)
+            case Duration(microseconds):
+                return self._repeated(in_units(microseconds, self._setting.unit), frame.count)
+            case Arithmetic(operator, left, right):
+                first, second = self.vector(left, frame, types), self.vector(right, frame, types)
+                found = calculated(self._cells, operator, first, second)
+                if found.type is not Type.ANY:
+                    return found
+                return self._cells.stored(found, type_of(self._setting, term, types))
+            case Call(name, arguments):
+                return self._called(name, arguments, frame, types)
+        return self._composed(term, frame, types)
+
+    def asked(self, name: str, arguments: Sequence[Term], frame: Frame, types: Types) -> Vector:
+        """What a built-in predicate says of each binding."""
+        return self._called(name, arguments, frame, types)
+
+    def taken_apart(self, pattern: Term, vector: Vector) -> tuple[Mapping[str, Int64s], Vector]:
+        """The values of a pattern's variables, all of type ``any``; and where the pattern fits."""
+        names = list(dict.fromkeys(each.name for each in variables(pattern)))
+        different, which = np.unique(vector.cells, return_inverse=True)
+        found = [matched(pattern, value, {}) for value in self._cells.decode(different, vector.type)]
+        fits = np.array([each is not None for each in found], np.bool_)[which]
+        columns = {
+            name: self._cells.encode([0 if each is None else each[name] for each in found], Type.ANY).cells[which]
+            for name in names
+        }
+        return columns, Vector(vector.cells, vector.type, both(vector.valid, fits))
+
+    def _repeated(self, value: Value, count: int) -> Vector:
+        type_ = _TYPES.get(type(value), Type.ANY)
+        cell = value if type_ is Type.INT else self._cells.encode([value], type_).cells[0]
+        return Vector(np.full(count, cell, np.int64), type_)
+
+    def _called(self, name: str, arguments: Sequence[Term], frame: Frame, types: Types) -> Vector:
+        rows, which = self._rows(arguments, frame, types)
+        declared = self._setting.program.functions[name]
+        valid = [row for row in rows if row is not None]
+        answers = iter(self._setting.calls.call(name, valid))
+        found = [None if row is None else next(answers) for row in rows]
+        return _spread(self._cells.encode(found, declared.result or Type.BOOL), which)
+
+    def _composed(self, term: Terms, frame: Frame, types: Types) -> Vector:
+        names = list(dict.fromkeys(variables(term)))
+        rows, which = self._rows(names, frame, types)
+        bindings = ({each.name: value for each, value in zip(names, row or (), strict=True)} for row in rows)
+        values = [self._evaluator.value(term, binding) for binding in bindings]
+        return _spread(self._cells.encode(values, Type.ANY if term.name else Type.LIST), which)
+
+    def _rows(self, terms: Sequence[Term], frame: Frame, types: Types) -> tuple[list[Row | None], Int64s]:
+        """The different rows of values of some terms, None where one has none; and for each binding which it has."""
+        if not terms:
+            return [()], np.zeros(frame.count, np.int64)
+        vectors = [self.vector(term, frame, types) for term in terms]
+        valid: Bools | None = None
+        for vector in vectors:
+            valid = both(valid, vector.valid)
+        told = [vector.cells for vector in vectors] + ([] if valid is None else [valid.astype(np.int64)])
+        firsts, which = distinct(told)
+        columns = [self._cells.decode(vector.cells[firsts], vector.type) for vector in vectors]
+        rows: list[Row | None] = list(zip(*columns, strict=True))
+        if valid is not None:
+            rows = [row if defined else None for row, defined in zip(rows, valid[firsts].tolist(), strict=True)]
+        return rows, which
+
+
+def _spread(found: Vector, which: Int64s) -> Vector:
+    return Vector(found.cells[which], found.type, None if found.valid is None else found.valid[which])

@@ -1,0 +1,189 @@
+"""Keeps the predicates of a component true, stage by stage."""
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+
+from skerry.deduce.engine.aggregation import Gathering
+from skerry.deduce.engine.bindings import Setting
+from skerry.deduce.engine.encoding import Vector
+from skerry.deduce.engine.group_maintenance import Position, Upkeep, at_first, derivations_of
+from skerry.deduce.engine.predicate_group import Group, Stage
+from skerry.deduce.engine.relation import NEW, Relation
+from skerry.deduce.engine.rule_runner import Derivation, Heads
+from skerry.deduce.limits import too_many_stages
+from skerry.model.arrays import Bools, Int64s
+from skerry.plan.program import Component, Predicate
+
+__all__ = ["ByStages"]
+
+
+class ByStages(Upkeep):
+    """A component with stages: what changes waits for its stage, and there for its group.
+
+    When a stage and group come up, all that they rest on is final, so each tuple is decided once. What was derived
+    before its turn is looked at again then, for some of what it was derived from may have gone meanwhile.
+    """
+
+    def __init__(self, setting: Setting, predicates: Mapping[str, Predicate], component: Component) -> None:
+        super().__init__(setting, predicates, component)
+        self._place_of = {name: place for place, each in enumerate(self._positions) for name in each.predicates}
+        self._users: dict[str, list[tuple[Derivation, int, bool]]] = {name: [] for name in self._place_of}
+        for position in self._positions:
+            for derivation in derivations_of(position):
+                for place, atom in derivation.atoms:
+                    if atom.predicate in self._users:
+                        self._users[atom.predicate].append((derivation, place, atom.negated))
+
+    def settle(self) -> None:
+        """Make the component true again, from the lowest stage up."""
+        if self._begun and not self._is_touched():
+            return
+        queue, stages = _Queue(self), set[int]()
+        for position in self._positions:
+            for derivation in derivations_of(position):
+                for place, rows, gains in self._changes(derivation, self._place_of):
+                    queue.schedule(derivation, place, rows, gains)
+                if not self._begun:
+                    queue.push(derivation, at_first(derivation), gains=True)
+        for stage, place, waiting in queue:
+            stages.add(stage)
+            self._guard(stages)
+            self._settle_position(queue, stage, self._positions[place], waiting)
+        self._begun = True
+
+    def stages_of(self, predicate: str, cells: Int64s) -> Int64s:
+        """Which stage each row of a predicate belongs to."""
+        column = self.component.stages[predicate]
+        vector = Vector(np.ascontiguousarray(cells[:, column]), self._predicates[predicate].columns[column].type)
+        return self._setting.cells.sizes(vector).astype(np.int64, copy=False)
+
+    def by_stage(self, predicate: str, cells: Int64s) -> Iterator[tuple[int, Bools | None]]:
+        """The stages of some rows, and which of them belong to each; None: all."""
+        stages = self.stages_of(predicate, cells)
+        least = int(stages.min())
+        if least == stages.max():
+            yield least, None
+            return
+        for stage in np.unique(stages).tolist():
+            yield stage, stages == stage
+
+    def predicates_at(self, place: int) -> tuple[str, ...]:
+        """The predicates of a group."""
+        return self._positions[place].predicates
+
+    def location_of(self, predicate: str) -> int:
+        """Where a predicate stands among the groups."""
+        return self._place_of[predicate]
+
+    def _guard(self, stages: set[int]) -> None:
+        self._setting.check(self.component.rules[0])
+        limits = self._setting.program.limits
+        if len(stages) > limits.stage:
+            raise too_many_stages(limits, self.component.predicates[0], self.component.rules[0].number)
+
+    def _settle_position(self, queue: "_Queue", stage: int, position: Position, waiting: "_Waiting") -> None:
+        relations = [self._setting.relations[name] for name in position.predicates]
+        marks = [relation.mark() for relation in relations]
+        if isinstance(position, Gathering):
+            position.settle([*waiting.gained[position.predicates[0]], *waiting.doubted[position.predicates[0]]])
+        else:
+            settled = _OneStage(self, stage)
+            doubted = {
+                name: [_found(self._setting.relations[name], cells) for cells in given]
+                for name, given in waiting.doubted.items()
+            }
+            position.settle(doubted, self._verified(position, waiting.gained), settled)
+        for relation, mark in zip(relations, marks, strict=True):
+            added, deleted = relation.changed_since(mark)
+            for derivation, place, negated in self._users[relation.name]:
+                within = (stage, position) if isinstance(position, Group) and position.recursive else None
+                for rows, gains in ((added, not negated), (deleted, negated)):
+                    if rows.size:
+                        queue.schedule(derivation, place, relation.cells[rows], gains, within)
+
+    def _verified(self, group: Group, gained: Mapping[str, list[Int64s]]) -> Iterator[tuple[Derivation, Heads]]:
+        """Of the rows that were derived before their turn, those that still are."""
+        for name, cells in gained.items():
+            if not cells:
+                continue
+            yield group.derivations[name][0], self._derived(group, self._setting.relations[name], cells)
+
+    def _derived(self, group: Group, relation: Relation, given: list[Int64s]) -> Heads:
+        cells = np.concatenate(given)
+        cells = cells[~relation.find_live(cells, NEW)[1]]
+        if len(cells) and group.recursive:
+            found, ranks = group.ranked(relation.name, cells)
+            yield cells[found], ranks[found]
+        elif len(cells):
+            yield cells[group.derived(relation.name, cells)], None
+
+
+class _OneStage(Stage):
+    """The rows of one stage."""
+
+    def __init__(self, component: ByStages, stage: int) -> None:
+        self._component, self._stage = component, stage
+        self.floor = stage << 32
+
+    def of(self, relation: Relation, cells: Int64s) -> Bools | None:
+        return self._component.stages_of(relation.name, cells) == self._stage
+
+
+class _Waiting:
+    """What waits for one stage and group: rows that may be derived now, and rows that may be no more."""
+
+    def __init__(self, predicates: Iterable[str]) -> None:
+        self.gained: dict[str, list[Int64s]] = {name: [] for name in predicates}
+        self.doubted: dict[str, list[Int64s]] = {name: [] for name in predicates}
+
+
+class _Queue:
+    """What waits, by stage and group."""
+
+    def __init__(self, component: ByStages) -> None:
+        self._component = component
+        self._keys: list[tuple[int, int]] = []
+        self._waiting: dict[tuple[int, int], _Waiting] = {}
+
+    def schedule(
+        self, derivation: Derivation, place: int, rows: Int64s, gains: bool, within: tuple[int, Group] | None = None
+    ) -> None:
+        """Let what a rule makes of changed rows wait for its turn; what a group has settled itself is left out."""
+        heads = derivation.gained(place, rows) if gains else derivation.lost(place, rows)
+        self.push(derivation, heads, gains, within)
+
+    def push(self, derivation: Derivation, heads: Heads, gains: bool, within: tuple[int, Group] | None = None) -> None:
+        """Let rows wait for their turn."""
+        name = derivation.rule.head.predicate
+        settled = within[0] if within and name in within[1].predicates else None
+        for cells, _ in heads:
+            for stage, own in self._component.by_stage(name, self._whole(derivation, cells)):
+                if stage != settled:
+                    waiting = self._at(stage, self._component.location_of(name))
+                    (waiting.gained if gains else waiting.doubted)[name].append(cells if own is None else cells[own])
+
+    def __iter__(self) -> Iterator[tuple[int, int, _Waiting]]:
+        while self._keys:
+            stage, place = heapq.heappop(self._keys)
+            yield stage, place, self._waiting.pop((stage, place))
+
+    def _whole(self, derivation: Derivation, cells: Int64s) -> Int64s:
+        """Rows with all columns of the head, those that are gathered being empty."""
+        if len(derivation.columns) == len(derivation.rule.head.arguments):
+            return cells
+        whole = np.zeros((len(cells), len(derivation.rule.head.arguments)), np.int64)
+        whole[:, derivation.columns] = cells
+        return whole
+
+    def _at(self, stage: int, place: int) -> _Waiting:
+        if (stage, place) not in self._waiting:
+            heapq.heappush(self._keys, (stage, place))
+            self._waiting[stage, place] = _Waiting(self._component.predicates_at(place))
+        return self._waiting[stage, place]
+
+
+def _found(relation: Relation, cells: Int64s) -> Int64s:
+    rows = relation.find(cells)
+    return rows[rows >= 0]
