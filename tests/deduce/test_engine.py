@@ -201,7 +201,7 @@ def test_values_that_nothing_holds_are_forgotten(monkeypatch):
     assert engine.rows("p") == {(f"name {now}",) for now in range(54, 60)}
     assert engine.rows("q") == {("it",)}
     assert [list(change.inserted) for change in changes] == [[(f"name {now}",)] for now in range(60)]
-    assert len(engine._cells) < 30
+    assert len(engine._encoding) < 30
 
 
 def test_wrong_facts_are_refused_before_anything_is_done():
@@ -255,7 +255,7 @@ def test_every_type_has_a_column(type_):
 def test_changes_are_decoded_when_somebody_looks():
     engine = engine_of(CLOSURE)
     change = tick(engine, [(1, 2), (2, 3)])["path"]
-    assert (len(change.inserted), change.inserted[:0], np.asarray(change.inserted.cells).shape) == (3, [], (3, 2))
+    assert (len(change.inserted), change.inserted[:0], np.asarray(change.inserted.codes).shape) == (3, [], (3, 2))
     tick(engine, deletes=[(1, 2)])
     assert sorted(change.inserted) == [(1, 2), (1, 3), (2, 3)]
 

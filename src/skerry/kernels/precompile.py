@@ -130,7 +130,7 @@ def _warm_rules() -> None:
     keys = np.arange(200).reshape(100, 2)
     rows, postings = RowSet(2), Postings(np.zeros(1, np.int64))
     fresh = rows.insert(keys, np.zeros(100, np.int64)).fresh
-    postings.link(rows.cells, fresh)
+    postings.link(rows.codes, fresh)
     found = postings.seek(keys[:, :1].copy())
     postings.gather(found, rows.states, 1)
     postings.gather_some(found, rows.states, 1, 1)

@@ -7,8 +7,8 @@ from skerry.kernels.rules.postings import Postings
 from skerry.kernels.rules.row_access import add_row, enter_list, find_list, find_row, lacks_keys, lacks_rows
 from skerry.kernels.rules.row_set import RowSet
 
-cells = st.integers(-2, 2) | st.sampled_from([-(2**63), 2**63 - 1])
-keys = st.lists(st.tuples(cells, cells), max_size=60)
+codes = st.integers(-2, 2) | st.sampled_from([-(2**63), 2**63 - 1])
+keys = st.lists(st.tuples(codes, codes), max_size=60)
 
 
 def found(rows, key, scratch):
@@ -18,28 +18,28 @@ def found(rows, key, scratch):
 
 @given(keys, st.sampled_from([(0,), (1,), (1, 0), ()]), st.sets(st.integers(0, 59)))
 def test_rows_one_by_one_come_as_they_do_in_columns(keys, columns, gone):
-    rows, postings, scratch, places = RowSet(2), Postings(np.array(columns, np.int64)), np.empty(2, np.int64), {}
+    rows, postings, scratch, row_of = RowSet(2), Postings(np.array(columns, np.int64)), np.empty(2, np.int64), {}
     for number, key in enumerate(keys):
-        if key in places:
-            assert found(rows, key, scratch) == places[key]
+        if key in row_of:
+            assert found(rows, key, scratch) == row_of[key]
             continue
         assert found(rows, key, scratch) == -1
         if lacks_rows(rows.address):
             rows.grow()
         if lacks_keys(postings.address, rows.address):
-            postings.reach(len(rows.cells))
+            postings.reach(len(rows.codes))
             postings.grow()
         scratch[:2] = key
-        places[key] = add_row(rows.address, address_of(scratch))
-        enter_list(postings.address, rows.address, places[key], address_of(scratch))
+        row_of[key] = add_row(rows.address, address_of(scratch))
+        enter_list(postings.address, rows.address, row_of[key], address_of(scratch))
         if number in gone:
-            row = np.array([places.pop(key)])
+            row = np.array([row_of.pop(key)])
             postings.unlink(row)
             rows.remove(row)
-    held = np.array(sorted(places), np.int64).reshape(-1, 2)
-    assert rows.find(held).tolist() == [places[key] for key in sorted(places)]
+    held = np.array(sorted(row_of), np.int64).reshape(-1, 2)
+    assert rows.find(held).tolist() == [row_of[key] for key in sorted(row_of)]
     for key in held:
         scratch[: len(columns)] = key[list(columns)]
-        same = [place for other, place in places.items() if all(other[each] == key[each] for each in columns)]
+        same = [row for other, row in row_of.items() if all(other[each] == key[each] for each in columns)]
         head, count = find_list(postings.address, address_of(scratch))
-        assert (head, count) == (next(place for place in reversed(same)), len(same))
+        assert (head, count) == (next(row for row in reversed(same)), len(same))

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from skerry.kernels.rules.postings import Postings
 from skerry.kernels.rules.row_set import NEW, OLD, RowSet
 
-cells = st.integers(-2, 2) | st.sampled_from([-(2**63), 2**63 - 1])
-batches = st.lists(st.tuples(st.booleans(), st.lists(st.tuples(cells, cells), max_size=30)), max_size=8)
+codes = st.integers(-2, 2) | st.sampled_from([-(2**63), 2**63 - 1])
+batches = st.lists(st.tuples(st.booleans(), st.lists(st.tuples(codes, codes), max_size=30)), max_size=8)
 
 
 def keys_of(rows):
@@ -15,7 +15,7 @@ def keys_of(rows):
 
 def held(rows, twin):
     found = rows.find(keys_of(sorted(twin)))
-    return [tuple(rows.cells[row].tolist()) for row in found]
+    return [tuple(rows.codes[row].tolist()) for row in found]
 
 
 @given(batches)
@@ -26,7 +26,7 @@ def test_rows_come_and_go_as_in_a_set(batches):
         if inserts:
             new = list(dict.fromkeys(each for each in batch if each not in twin))
             inserted = rows.insert(keys, np.zeros(len(keys), np.int64))
-            assert [tuple(rows.cells[row].tolist()) for row in inserted.fresh] == new
+            assert [tuple(rows.codes[row].tolist()) for row in inserted.fresh] == new
             assert inserted.changed.tolist() == inserted.fresh.tolist()
             twin |= set(batch)
         else:
@@ -43,7 +43,7 @@ def test_postings_find_the_rows_with_given_values(batches, columns, most):
     for inserts, batch in batches:
         if inserts:
             fresh = rows.insert(keys_of(batch), np.zeros(len(batch), np.int64)).fresh
-            postings.link(rows.cells, fresh)
+            postings.link(rows.codes, fresh)
             twin |= set(batch)
         else:
             found = rows.find(keys_of(batch))
@@ -67,13 +67,13 @@ def test_postings_find_the_rows_with_given_values(batches, columns, most):
 def grouped(rows, matches, count):
     found = [[] for _ in range(count)]
     for query, row in zip(matches.queries.tolist(), matches.rows.tolist(), strict=True):
-        found[query].append(tuple(rows.cells[row].tolist()))
+        found[query].append(tuple(rows.codes[row].tolist()))
     return [sorted(each) for each in found]
 
 
 def test_only_rows_in_the_state_wanted_are_gathered():
     rows, postings = RowSet(2), Postings(np.array([0]))
-    postings.link(rows.cells, rows.insert(keys_of([(7, 1), (7, 2), (7, 3)]), np.zeros(3, np.int64)).fresh)
+    postings.link(rows.codes, rows.insert(keys_of([(7, 1), (7, 2), (7, 3)]), np.zeros(3, np.int64)).fresh)
     rows.states[:3] = OLD, NEW, OLD | NEW
     found = postings.seek(np.array([[7]]))
     gathered = {want: sorted(postings.gather(found, rows.states, want).rows.tolist()) for want in (OLD, NEW, OLD | NEW)}
@@ -99,10 +99,10 @@ def test_many_rows_outgrow_the_tables():
     rows, postings = RowSet(2), Postings(np.array([0, 1]))
     keys = np.stack([np.arange(5000) * 2**32, np.arange(5000) % 7], axis=1)
     fresh = rows.insert(keys, np.zeros(5000, np.int64)).fresh
-    postings.link(rows.cells, fresh)
+    postings.link(rows.codes, fresh)
     postings.unlink(np.arange(4000))
     rows.remove(np.arange(4000))
     more = rows.insert(keys[::-1].copy(), np.zeros(5000, np.int64)).fresh
-    postings.link(rows.cells, more)
-    assert (rows.cells[rows.find(keys)] == keys).all()
+    postings.link(rows.codes, more)
+    assert (rows.codes[rows.find(keys)] == keys).all()
     assert postings.seek(keys).counts.tolist() == [1] * 5000

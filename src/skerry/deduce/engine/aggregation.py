@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from skerry.deduce.aggregates import NUMERIC, gathered
-from skerry.deduce.engine.encoding import Cells, Kind, Vector, both, distinct, kind_of
+from skerry.deduce.engine.encoding import Encoding, Kind, Vector, both, distinct, kind_of
 from skerry.deduce.engine.relation import NEW, Relation
 from skerry.deduce.engine.rule_runner import Derivation
 from skerry.errors import RuleLimit
@@ -29,7 +29,7 @@ class Gathering:
     def __init__(self, derivation: Derivation, predicate: Predicate, relation: Relation) -> None:
         self.predicates, self.derivation, self.relation = (predicate.name,), derivation, relation
         self._types = tuple(column.type for column in predicate.columns)
-        self._cells: Cells = derivation.setting.cells
+        self._encoding: Encoding = derivation.setting.encoding
         arguments = enumerate(derivation.rule.head.arguments)
         self._gathers = [(place, each) for place, each in arguments if isinstance(each, Aggregate)]
         terms = [each.argument for _, each in self._gathers if each.argument is not None]
@@ -48,7 +48,7 @@ class Gathering:
 
     def _gathered(self, keys: Int64s) -> Int64s:
         """The rows of the groups that have a contribution."""
-        origins, cells = self._contributions(keys)
+        origins, codes = self._contributions(keys)
         order = np.argsort(origins, kind="stable")
         groups, starts = np.unique(origins[order], return_index=True)
         if not groups.size:
@@ -58,9 +58,9 @@ class Gathering:
         columns = iter(range(len(self._arguments)))
         for place, aggregate in self._gathers:
             column = None if aggregate.argument is None else next(columns)
-            found = self._column(aggregate.function, column, cells[order], starts)
-            stored = self._cells.stored(found, self._types[place])
-            rows[:, place], valid = stored.cells, both(valid, stored.valid)
+            found = self._column(aggregate.function, column, codes[order], starts)
+            stored = self._encoding.stored(found, self._types[place])
+            rows[:, place], valid = stored.codes, both(valid, stored.valid)
         valid = both(valid, self.derivation.admit(rows, tuple(range(len(self._types)))))
         return rows if valid is None else rows[valid]
 
@@ -75,33 +75,33 @@ class Gathering:
         if not found:
             return np.empty(0, np.int64), np.empty((0, len(self._arguments)), np.int64)
         origins = np.concatenate([origins for origins, _ in found])
-        cells = np.concatenate([cells for _, cells in found])
-        valid = self._numeric(cells)
-        return (origins, cells) if valid is None else (origins[valid], cells[valid])
+        codes = np.concatenate([codes for _, codes in found])
+        valid = self._numeric(codes)
+        return (origins, codes) if valid is None else (origins[valid], codes[valid])
 
-    def _numeric(self, cells: Int64s) -> Bools | None:
+    def _numeric(self, codes: Int64s) -> Bools | None:
         """Where all that has to be a number is one."""
         valid: Bools | None = None
         functions = [each.function for _, each in self._gathers if each.argument is not None]
         for place, (function, (_, type_)) in enumerate(zip(functions, self._arguments, strict=True)):
             if function in NUMERIC and kind_of(type_) not in (Kind.INT, Kind.FLOAT):
-                numbers = self._cells.decode(cells[:, place], type_)
+                numbers = self._encoding.decode(codes[:, place], type_)
                 valid = both(valid, np.array([type(number) in (int, float) for number in numbers], np.bool_))
         return valid
 
-    def _column(self, function: str, column: int | None, cells: Int64s, starts: Int64s) -> Vector:
-        counts = np.diff(np.append(starts, len(cells)))
+    def _column(self, function: str, column: int | None, codes: Int64s, starts: Int64s) -> Vector:
+        counts = np.diff(np.append(starts, len(codes)))
         if function == "count":
             return Vector(counts, Type.INT)
         assert column is not None
-        type_, values = self._arguments[column][1], np.ascontiguousarray(cells[:, column])
+        type_, values = self._arguments[column][1], np.ascontiguousarray(codes[:, column])
         kind = kind_of(type_)
         if kind is Kind.INT and function in ("min", "max", "sum") and _is_small(values):
             return Vector(_FOLDS[function].reduceat(values, starts), Type.INT)
         finite = kind is Kind.FLOAT and bool(np.isfinite(values.view(np.float64)).all())
         if finite and function in ("min", "max", "sum", "avg"):
             return _floats(function, values.view(np.float64), starts, counts)
-        return self._one_by_one(function, self._cells.decode(values, type_), starts)
+        return self._one_by_one(function, self._encoding.decode(values, type_), starts)
 
     def _one_by_one(self, function: str, values: Sequence[Value], starts: Int64s) -> Vector:
         ends = [*starts[1:].tolist(), len(values)]
@@ -109,7 +109,7 @@ class Gathering:
             found = [gathered(function, values[start:end]) for start, end in zip(starts.tolist(), ends, strict=True)]
         except OverflowError as error:
             raise RuleLimit(str(error), "gather floats", self.derivation.rule.number) from None
-        return self._cells.encode(found, Type.ANY)
+        return self._encoding.encode(found, Type.ANY)
 
 
 _FOLDS = {"min": np.minimum, "max": np.maximum, "sum": np.add}

@@ -1,10 +1,10 @@
-"""Cells as Arrow columns and back."""
+"""Codes as Arrow columns and back."""
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skerry.deduce.engine.encoding import Cells, Kind, Vector, both, kind_of
+from skerry.deduce.engine.encoding import Encoding, Kind, Vector, both, kind_of
 from skerry.deduce.json_values import parsed, spelled
 from skerry.errors import InputError
 from skerry.model.arrays import Bools, Int64s
@@ -24,10 +24,10 @@ def arrow_type(type_: Type, unit: int = MICROSECONDS) -> pa.DataType:
 
 
 class Columns:
-    """Takes record batches in as rows of cells, and gives rows of cells out as record batches."""
+    """Takes record batches in as rows of codes, and gives rows of codes out as record batches."""
 
-    def __init__(self, cells: Cells, unit: int) -> None:
-        self._cells, self._unit = cells, unit
+    def __init__(self, codes: Encoding, unit: int) -> None:
+        self._encoding, self._unit = codes, unit
 
     def schema(self, predicate: Predicate) -> pa.Schema:
         """The columns of a predicate."""
@@ -40,7 +40,7 @@ class Columns:
         rows, valid = np.empty((batch.num_rows, predicate.arity), np.int64), None
         for place, column in enumerate(predicate.columns):
             vector = self._read(batch.column(place), column.type)
-            rows[:, place], valid = vector.cells, both(valid, vector.valid)
+            rows[:, place], valid = vector.codes, both(valid, vector.valid)
         return rows if valid is None else rows[valid]
 
     def batch(self, rows: Int64s, predicate: Predicate) -> pa.RecordBatch:
@@ -72,12 +72,12 @@ class Columns:
         """Each different value is looked up once."""
         coded = array.dictionary_encode()
         values = [self._value(value, type_) for value in coded.dictionary.to_pylist()]
-        found = self._cells.encode(values, type_)
+        found = self._encoding.encode(values, type_)
         which = coded.indices.fill_null(0).to_numpy().astype(np.int64)
         if not values:
             return Vector(np.zeros(len(array), np.int64), type_, valid)
         known = None if found.valid is None else found.valid[which]
-        return Vector(found.cells[which], type_, both(valid, known))
+        return Vector(found.codes[which], type_, both(valid, known))
 
     def _value(self, value: Value, type_: Type) -> Value | None:
         if type_ in (Type.STRING, Type.NODE) or not isinstance(value, str):
@@ -87,15 +87,15 @@ class Columns:
         except ValueError:
             return value if type_ is Type.ANY else None
 
-    def _written(self, cells: Int64s, type_: Type, stands: pa.DataType) -> pa.Array:
+    def _written(self, codes: Int64s, type_: Type, stands: pa.DataType) -> pa.Array:
         match kind_of(type_):
             case Kind.INT:
-                return pa.array(cells).cast(stands)
+                return pa.array(codes).cast(stands)
             case Kind.FLOAT:
-                return pa.array(cells.view(np.float64))
+                return pa.array(codes.view(np.float64))
             case Kind.BOOL:
-                return pa.array(cells != 0)
-        different, which = np.unique(cells, return_inverse=True)
-        values = self._cells.decode(different, type_)
+                return pa.array(codes != 0)
+        different, which = np.unique(codes, return_inverse=True)
+        values = self._encoding.decode(different, type_)
         texts = [value if isinstance(value, str) and type_ is not Type.ANY else spelled(value) for value in values]
         return pc.take(pa.array(texts, pa.string()), pa.array(which))

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from skerry.deduce.engine.encoding import Cells
+from skerry.deduce.engine.encoding import Encoding
 from skerry.deduce.engine.relation import Relation
 from skerry.deduce.values import Row
 from skerry.model.arrays import Bools, Int64s
@@ -57,7 +57,7 @@ class Setting:
 
     program: Program
     relations: Mapping[str, Relation]
-    cells: Cells
+    encoding: Encoding
     calls: Calls
     unit: int
     check: Callable[[Rule], None]

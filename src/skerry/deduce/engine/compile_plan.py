@@ -46,9 +46,9 @@ class _Writing:
     """One plan being written down."""
 
     def __init__(self, plan: Plan) -> None:
-        self._plan, self._cells, self._unit = plan, plan.setting.cells, plan.setting.unit
+        self._plan, self._encoding, self._unit = plan, plan.setting.encoding, plan.setting.unit
         self._names: dict[str, int] = {}
-        self._code: list[int] = []
+        self._instructions: list[int] = []
         self._registers: list[int] = []
         """What the registers hold at the beginning: constants stay there."""
 
@@ -56,17 +56,17 @@ class _Writing:
         """All of it."""
         unpack = self._plan.unpack
         given = [(self._bound(name), column) for name, column in unpack.names]
-        constants = [(self._register(), column, cell) for column, cell in unpack.constants]
+        constants = [(self._register(), column, code) for column, code in unpack.constants]
         taken = [*given, *((register, column) for register, column, _ in constants)]
-        self._code += [0, 0, len(taken), *(number for pair in taken for number in pair)]
-        for register, _, cell in constants:
-            self._compare(EQUAL, register, self._constant(cell))
+        self._instructions += [0, 0, len(taken), *(number for pair in taken for number in pair)]
+        for register, _, code in constants:
+            self._compare(EQUAL, register, self._constant(code))
         for step in self._plan.steps:
             self._write_step(step)
         head = [self._stored(term, type_) for term, type_ in self._plan.head]
-        self._code += [Step.FOUND, len(head), *head]
-        self._code[:2] = len(self._code), len(self._registers)
-        return np.array(self._code + self._registers, np.int64)
+        self._instructions += [Step.FOUND, len(head), *head]
+        self._instructions[:2] = len(self._instructions), len(self._registers)
+        return np.array(self._instructions + self._registers, np.int64)
 
     def _write_step(self, step: object) -> None:
         match step:
@@ -78,9 +78,9 @@ class _Writing:
                 self._look_up(relation.address, key, 0, negated=True)
             case Assign(name=name, term=term, type=type_):
                 self._names[name] = self._stored(term, type_)
-            case Same(term=term, cell=cell, type=type_, stored=stored):
+            case Same(term=term, column=column, type=type_, stored=stored):
                 found = self._stored(term, type_) if stored else self._sought(term, type_)
-                self._compare(EQUAL, found, self._names[cell])
+                self._compare(EQUAL, found, self._names[column])
             case Compare(operator=operator, left=left, right=right):
                 self._write_comparison(operator, left, right)
             case _:
@@ -115,7 +115,7 @@ class _Writing:
     def _sought(self, term: Term, type_: Type) -> int:
         """The register of a term by whose value a column of a type is searched."""
         if isinstance(term, Constant):
-            return self._constant(self._cells.constant(term.value, type_))
+            return self._constant(self._encoding.constant(term.value, type_))
         register, found = self._value(term)
         if kind_of(found) is not kind_of(type_):
             raise _Unfit
@@ -124,7 +124,7 @@ class _Writing:
     def _stored(self, term: Term, type_: Type) -> int:
         """The register of a term whose value a column of a type takes in."""
         if isinstance(term, Constant):
-            return self._constant(self._cells.constant_stored(term.value, type_))
+            return self._constant(self._encoding.constant_stored(term.value, type_))
         register, found = self._value(term)
         kind = kind_of(type_)
         if kind_of(found) is not kind or (kind is Kind.NUMBERED and type_ not in (found, Type.ANY)):
@@ -143,7 +143,7 @@ class _Writing:
             case Constant(int() as value):
                 return self._register(value), Type.INT
             case Constant(str() as value):
-                return self._constant(self._cells.constant_stored(value, Type.STRING)), Type.STRING
+                return self._constant(self._encoding.constant_stored(value, Type.STRING)), Type.STRING
             case Arithmetic(sign, left, right) if sign in SIGNS:
                 return self._calculated(sign, left, right), Type.INT
         raise _Unfit
@@ -156,19 +156,19 @@ class _Writing:
         self._step(Step.CALCULATE, SIGNS.index(sign), target, first, second)
         return target
 
-    def _constant(self, cell: int | None) -> int:
-        """The register of a cell; if no column can hold it, nothing is found."""
-        if cell is None:
+    def _constant(self, code: int | None) -> int:
+        """The register of a code; if no column can hold it, nothing is found."""
+        if code is None:
             raise _Unfit
-        return self._register(cell)
+        return self._register(code)
 
     def _bound(self, name: str) -> int:
         register = self._names[name] = self._register()
         return register
 
-    def _register(self, cell: int = 0) -> int:
-        self._registers.append(cell)
+    def _register(self, code: int = 0) -> int:
+        self._registers.append(code)
         return len(self._registers) - 1
 
     def _step(self, kind: Step, *numbers: int) -> None:
-        self._code += [kind, len(self._code) + 2 + len(numbers), *numbers]
+        self._instructions += [kind, len(self._instructions) + 2 + len(numbers), *numbers]

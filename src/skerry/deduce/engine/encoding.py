@@ -1,4 +1,4 @@
-"""Values as 64-bit cells, so that two cells of a column are equal if and only if their values are.
+"""Values as 64-bit codes, so that two codes of a column are equal if and only if their values are.
 
 Whole numbers, times and truth values stand for themselves, floats are kept by their bits, and everything else has a
 number in one table of the program.
@@ -17,11 +17,11 @@ from skerry.model.arrays import Bools, Int64s
 from skerry.model.term import Compound, Value
 from skerry.plan.program import Limits, Type
 
-__all__ = ["Cells", "Kind", "Vector", "both", "distinct", "kind_of"]
+__all__ = ["Encoding", "Kind", "Vector", "both", "distinct", "kind_of"]
 
 
 class Kind(IntEnum):
-    """How the cells of a column are read."""
+    """How the codes of a column are read."""
 
     INT = 0
     FLOAT = 1
@@ -39,14 +39,14 @@ _PLAIN: Mapping[Type, set[type]] = {
 
 
 def kind_of(type_: Type) -> Kind:
-    """How the cells of a column of this type are read."""
+    """How the codes of a column of this type are read."""
     return _KINDS.get(type_, Kind.NUMBERED)
 
 
 class Vector(NamedTuple):
-    """Cells of one type; where ``valid`` is false there is no value. None: all are valid."""
+    """Codes of one type; where ``valid`` is false there is no value. None: all are valid."""
 
-    cells: Int64s
+    codes: Int64s
     type: Type
     valid: Bools | None = None
 
@@ -68,16 +68,16 @@ def distinct(columns: Sequence[Int64s]) -> tuple[Int64s, Int64s]:
     which = np.zeros(columns[0].size, np.int64)
     firsts = np.zeros(min(columns[0].size, 1), np.int64)
     for column in columns:
-        values, codes = np.unique(column, return_inverse=True)
-        _, firsts, which = np.unique(which * values.size + codes, return_index=True, return_inverse=True)
+        values, numbers = np.unique(column, return_inverse=True)
+        _, firsts, which = np.unique(which * values.size + numbers, return_index=True, return_inverse=True)
     return firsts, which
 
 
-class Cells:
-    """The table of a program, and the ways from values to cells and back.
+class Encoding:
+    """The table of a program, and the ways from values to codes and back.
 
-    >>> cells = Cells()
-    >>> cells.encode(["a", "b", "a"], Type.STRING).cells.tolist(), cells.decode(np.array([1]), Type.STRING)
+    >>> encoding = Encoding()
+    >>> encoding.encode(["a", "b", "a"], Type.STRING).codes.tolist(), encoding.decode(np.array([1]), Type.STRING)
     ([0, 1, 0], ['b'])
     """
 
@@ -101,7 +101,7 @@ class Cells:
         return np.array([self._number(value) for value in values], np.int64)
 
     def encode(self, values: Sequence[Value | None], type_: Type) -> Vector:
-        """Values as cells of a column of a type; those that do not fit, and None, are not valid."""
+        """Values as codes of a column of a type; those that do not fit, and None, are not valid."""
         kinds = set(map(type, values))
         if kinds == {int} and kind_of(type_) is Kind.INT:
             return Vector(np.array(values, np.int64), type_)
@@ -111,32 +111,32 @@ class Cells:
         valid = np.array([value is not None for value in fitting], np.bool_)
         return Vector(self._encoded(fitting, type_), type_, None if valid.all() else valid)
 
-    def decode(self, cells: Int64s, type_: Type) -> list[Value]:
-        """The values of cells."""
+    def decode(self, codes: Int64s, type_: Type) -> list[Value]:
+        """The values of codes."""
         match kind_of(type_):
             case Kind.INT:
-                return cells.tolist()
+                return codes.tolist()
             case Kind.FLOAT:
-                return np.ascontiguousarray(cells).view(np.float64).tolist()
+                return np.ascontiguousarray(codes).view(np.float64).tolist()
             case Kind.BOOL:
-                return (cells != 0).tolist()
+                return (codes != 0).tolist()
         values = self._values
-        return [values[number] for number in cells.tolist()]
+        return [values[number] for number in codes.tolist()]
 
     def constant(self, value: Value, type_: Type) -> int | None:
-        """The cell by which a column of a type is searched for a value; None if it cannot hold it."""
+        """The code by which a column of a type is searched for a value; None if it cannot hold it."""
         known = type_, key(value)
         if known not in self._constants:
             found = self.sought(self.encode([value], _type_of(value)), type_)
-            self._constants[known] = int(found.cells[0]) if found.valid is None or found.valid[0] else None
+            self._constants[known] = int(found.codes[0]) if found.valid is None or found.valid[0] else None
             self._pin(found)
         return self._constants[known]
 
     def constant_stored(self, value: Value, type_: Type) -> int | None:
-        """The cell as which a column of a type takes a value in; None if it does not."""
+        """The code as which a column of a type takes a value in; None if it does not."""
         found = self.encode([value], type_)
         self._pin(found)
-        return int(found.cells[0]) if found.valid is None else None
+        return int(found.codes[0]) if found.valid is None else None
 
     @property
     def is_crowded(self) -> bool:
@@ -144,7 +144,7 @@ class Cells:
         return len(self._numbers) > 2 * self._kept + _FEWEST
 
     def forget_all_but(self, numbers: Iterable[Int64s]) -> None:
-        """Forget the values that no cell has any more; others will get their numbers."""
+        """Forget the values that no code has any more; others will get their numbers."""
         needed = self._pinned.union(*(np.unique(each).tolist() for each in numbers))
         for found, number in list(self._numbers.items()):
             if number not in needed:
@@ -155,20 +155,20 @@ class Cells:
         self._kept = len(self._numbers)
 
     def sought(self, vector: Vector, type_: Type) -> Vector:
-        """Bring cells to the type of a column that is searched: numbers find numbers that count the same."""
+        """Bring codes to the type of a column that is searched: numbers find numbers that count the same."""
         kind, wanted = kind_of(vector.type), kind_of(type_)
         if kind is wanted:
             return vector
         if kind is Kind.INT and wanted is Kind.FLOAT:
-            return Vector(vector.cells.astype(np.float64).view(np.int64), type_, vector.valid)
+            return Vector(vector.codes.astype(np.float64).view(np.int64), type_, vector.valid)
         if kind is Kind.FLOAT and wanted is Kind.INT:
-            floats = np.ascontiguousarray(vector.cells).view(np.float64)
+            floats = np.ascontiguousarray(vector.codes).view(np.float64)
             whole = (np.floor(floats) == floats) & (np.abs(floats) < 2.0**63)
             return Vector(np.where(whole, floats, 0).astype(np.int64), type_, both(vector.valid, whole))
         return self._each(vector, type_, lambda value: _fitted(value, wanted))
 
     def stored(self, vector: Vector, type_: Type) -> Vector:
-        """Bring cells to the type of a column that takes them in; what does not fit is not valid."""
+        """Bring codes to the type of a column that takes them in; what does not fit is not valid."""
         kind, wanted = kind_of(vector.type), kind_of(type_)
         if kind is wanted and (kind is not Kind.NUMBERED or type_ in (vector.type, Type.ANY)):
             return vector
@@ -180,7 +180,7 @@ class Cells:
         """Values of mixed types as whole numbers, if that is what they all are; else as they were given."""
         if vector.type not in (Type.ANY, Type.NODE) or (vector.valid is not None and not vector.valid.all()):
             return vector
-        different, which = np.unique(vector.cells, return_inverse=True)
+        different, which = np.unique(vector.codes, return_inverse=True)
         values = self.decode(different, vector.type)
         if any(type(value) is not int for value in values):
             return vector
@@ -190,12 +190,12 @@ class Cells:
         """By what a limit or a stage counts: a number itself, a list's length, 0 for anything else."""
         match kind_of(vector.type):
             case Kind.INT:
-                return vector.cells
+                return vector.codes
             case Kind.FLOAT:
-                return np.ascontiguousarray(vector.cells).view(np.float64)
+                return np.ascontiguousarray(vector.codes).view(np.float64)
             case Kind.BOOL:
-                return np.zeros(vector.cells.size, np.int64)
-        different, which = np.unique(vector.cells, return_inverse=True)
+                return np.zeros(vector.codes.size, np.int64)
+        different, which = np.unique(vector.codes, return_inverse=True)
         return np.array([_size(value) for value in self.decode(different, vector.type)])[which]
 
     def _each(self, vector: Vector, type_: Type, change: Callable[[Value], Value | None]) -> Vector:
@@ -203,16 +203,16 @@ class Cells:
         if vector.valid is not None and not vector.valid.any():
             return vector._replace(type=type_)
         different, which = np.unique(
-            vector.cells if vector.valid is None else vector.cells[vector.valid], return_inverse=True
+            vector.codes if vector.valid is None else vector.codes[vector.valid], return_inverse=True
         )
         changed = self.encode([change(value) for value in self.decode(different, vector.type)], type_)
         if vector.valid is None:
-            return Vector(changed.cells[which], type_, None if changed.valid is None else changed.valid[which])
-        cells, valid = np.zeros(vector.cells.size, np.int64), vector.valid.copy()
-        cells[vector.valid] = changed.cells[which]
+            return Vector(changed.codes[which], type_, None if changed.valid is None else changed.valid[which])
+        codes, valid = np.zeros(vector.codes.size, np.int64), vector.valid.copy()
+        codes[vector.valid] = changed.codes[which]
         if changed.valid is not None:
             valid[vector.valid] = changed.valid[which]
-        return Vector(cells, type_, valid)
+        return Vector(codes, type_, valid)
 
     def _plain(self, values: Iterable[Value | None]) -> Int64s:
         """Strings and whole numbers are their own keys."""
@@ -243,7 +243,7 @@ class Cells:
     def _pin(self, vector: Vector) -> None:
         """These numbers stand in plans: they are kept."""
         if kind_of(vector.type) is Kind.NUMBERED:
-            self._pinned.update(vector.cells.tolist())
+            self._pinned.update(vector.codes.tolist())
 
     def _take(self, value: Value) -> int:
         """Give a value the next number."""

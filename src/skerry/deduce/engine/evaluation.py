@@ -44,7 +44,7 @@ class Evaluation:
     """Works terms out. The types of variables are known before."""
 
     def __init__(self, setting: Setting) -> None:
-        self._setting, self._cells = setting, setting.cells
+        self._setting, self._encoding = setting, setting.encoding
         self._evaluator = Evaluator(setting.calls, setting.unit)
 
     def vector(self, term: Term, frame: Frame, types: Types) -> Vector:
@@ -58,10 +58,10 @@ class Evaluation:
                 return self._repeated(in_units(microseconds, self._setting.unit), frame.count)
             case Arithmetic(operator, left, right):
                 first, second = self.vector(left, frame, types), self.vector(right, frame, types)
-                found = calculated(self._cells, operator, first, second)
+                found = calculated(self._encoding, operator, first, second)
                 if found.type is not Type.ANY:
                     return found
-                return self._cells.stored(found, type_of(self._setting, term, types))
+                return self._encoding.stored(found, type_of(self._setting, term, types))
             case Call(name, arguments):
                 return self._called(name, arguments, frame, types)
         return self._composed(term, frame, types)
@@ -73,19 +73,19 @@ class Evaluation:
     def taken_apart(self, pattern: Term, vector: Vector) -> tuple[Mapping[str, Int64s], Vector]:
         """The values of a pattern's variables, all of type ``any``; and where the pattern fits."""
         names = list(dict.fromkeys(each.name for each in variables(pattern)))
-        different, which = np.unique(vector.cells, return_inverse=True)
-        found = [matched(pattern, value, {}) for value in self._cells.decode(different, vector.type)]
+        different, which = np.unique(vector.codes, return_inverse=True)
+        found = [matched(pattern, value, {}) for value in self._encoding.decode(different, vector.type)]
         fits = np.array([each is not None for each in found], np.bool_)[which]
         columns = {
-            name: self._cells.encode([0 if each is None else each[name] for each in found], Type.ANY).cells[which]
+            name: self._encoding.encode([0 if each is None else each[name] for each in found], Type.ANY).codes[which]
             for name in names
         }
-        return columns, Vector(vector.cells, vector.type, both(vector.valid, fits))
+        return columns, Vector(vector.codes, vector.type, both(vector.valid, fits))
 
     def _repeated(self, value: Value, count: int) -> Vector:
         type_ = _TYPES.get(type(value), Type.ANY)
-        cell = value if type_ is Type.INT else self._cells.encode([value], type_).cells[0]
-        return Vector(np.full(count, cell, np.int64), type_)
+        code = value if type_ is Type.INT else self._encoding.encode([value], type_).codes[0]
+        return Vector(np.full(count, code, np.int64), type_)
 
     def _called(self, name: str, arguments: Sequence[Term], frame: Frame, types: Types) -> Vector:
         rows, which = self._rows(arguments, frame, types)
@@ -93,14 +93,14 @@ class Evaluation:
         valid = [row for row in rows if row is not None]
         answers = iter(self._setting.calls.call(name, valid))
         found = [None if row is None else next(answers) for row in rows]
-        return _spread(self._cells.encode(found, declared.result or Type.BOOL), which)
+        return _spread(self._encoding.encode(found, declared.result or Type.BOOL), which)
 
     def _composed(self, term: Terms, frame: Frame, types: Types) -> Vector:
         names = list(dict.fromkeys(variables(term)))
         rows, which = self._rows(names, frame, types)
         bindings = ({each.name: value for each, value in zip(names, row or (), strict=True)} for row in rows)
         values = [self._evaluator.value(term, binding) for binding in bindings]
-        return _spread(self._cells.encode(values, Type.ANY if term.name else Type.LIST), which)
+        return _spread(self._encoding.encode(values, Type.ANY if term.name else Type.LIST), which)
 
     def _rows(self, terms: Sequence[Term], frame: Frame, types: Types) -> tuple[list[Row | None], Int64s]:
         """The different rows of values of some terms, None where one has none; and for each binding which it has."""
@@ -110,9 +110,9 @@ class Evaluation:
         valid: Bools | None = None
         for vector in vectors:
             valid = both(valid, vector.valid)
-        told = [vector.cells for vector in vectors] + ([] if valid is None else [valid.astype(np.int64)])
+        told = [vector.codes for vector in vectors] + ([] if valid is None else [valid.astype(np.int64)])
         firsts, which = distinct(told)
-        columns = [self._cells.decode(vector.cells[firsts], vector.type) for vector in vectors]
+        columns = [self._encoding.decode(vector.codes[firsts], vector.type) for vector in vectors]
         rows: list[Row | None] = list(zip(*columns, strict=True))
         if valid is not None:
             rows = [row if defined else None for row, defined in zip(rows, valid[firsts].tolist(), strict=True)]
@@ -120,4 +120,4 @@ class Evaluation:
 
 
 def _spread(found: Vector, which: Int64s) -> Vector:
-    return Vector(found.cells[which], found.type, None if found.valid is None else found.valid[which])
+    return Vector(found.codes[which], found.type, None if found.valid is None else found.valid[which])

@@ -34,7 +34,7 @@ class Upkeep:
             return
         for position in self._positions:
             if isinstance(position, Gathering):
-                keys = [cells for cells, _ in self._keys(position)]
+                keys = [codes for codes, _ in self._keys(position)]
                 if keys:
                     position.settle(keys)
             else:
@@ -68,8 +68,8 @@ class Upkeep:
         for derivation in derivations_of(group):
             relation = self._setting.relations[derivation.rule.head.predicate]
             for place, rows, gains in self._changes(derivation, group.predicates):
-                for cells, _ in () if gains else derivation.lost(place, rows):
-                    found = relation.find(cells)
+                for codes, _ in () if gains else derivation.lost(place, rows):
+                    found = relation.find(codes)
                     doubted.setdefault(relation.name, []).append(found[found >= 0])
         return doubted
 
@@ -90,7 +90,7 @@ class Upkeep:
             relation = self._setting.relations[atom.predicate]
             for rows, gains in ((relation.added(), not atom.negated), (relation.deleted(), atom.negated)):
                 if rows.size:
-                    yield place, relation.cells[rows], gains
+                    yield place, relation.codes[rows], gains
 
 
 def derivations_of(position: Position) -> list[Derivation]:

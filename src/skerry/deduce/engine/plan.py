@@ -60,25 +60,25 @@ class Plan:
     def heads(self, rows: Int64s, want: int, beside: dict[str, Int64s]) -> Iterator[tuple[Int64s, Int64s | None]]:
         """The rows of the head, in pieces, with the greatest rank of their inputs if it is asked for."""
         for frame in self.bindings(rows, want, beside):
-            cells, valid = self.row(frame)
+            codes, valid = self.row(frame)
             ranks = frame.columns.get(RANK)
             if valid is not None:
-                cells, ranks = cells[valid], None if ranks is None else ranks[valid]
-            if len(cells):
-                yield cells, ranks
+                codes, ranks = codes[valid], None if ranks is None else ranks[valid]
+            if len(codes):
+                yield codes, ranks
 
     def row(self, frame: Frame) -> tuple[Int64s, Bools | None]:
-        """The head's cells for each binding, and where they fit their columns."""
-        cells = np.empty((frame.count, len(self.head)), np.int64)
+        """The head's codes for each binding, and where they fit their columns."""
+        codes = np.empty((frame.count, len(self.head)), np.int64)
         valid: Bools | None = None
         for place, (term, type_) in enumerate(self.head):
             if isinstance(term, Variable) and self.known[term.name] is type_:
-                cells[:, place] = frame.columns[term.name]
+                codes[:, place] = frame.columns[term.name]
             else:
                 vector = self.evaluation.vector(term, frame, self.known)
-                stored = self.setting.cells.stored(vector, type_)
-                cells[:, place], valid = stored.cells, both(valid, stored.valid)
-        return cells, valid
+                stored = self.setting.encoding.stored(vector, type_)
+                codes[:, place], valid = stored.codes, both(valid, stored.valid)
+        return codes, valid
 
     def _is_vain(self) -> bool:
         """Whether all rows of a relation have changed of which only others count."""

@@ -34,10 +34,10 @@ __all__ = ["Draft", "Scope"]
 
 @dataclass(frozen=True)
 class Agreement:
-    """A term must have the value of a cell that was read before the term was known."""
+    """A term must have the value of a column that was read before the term was known."""
 
     term: Term
-    cell: str
+    column: str
     type: Type
     stored: bool
 
@@ -131,37 +131,37 @@ class Draft:
 
     def _constant(self, term: Constant, type_: Type, stored: bool) -> int | None:
         if not stored:
-            return self._setting.cells.constant(term.value, type_)
-        return self._setting.cells.constant_stored(term.value, type_)
+            return self._setting.encoding.constant(term.value, type_)
+        return self._setting.encoding.constant_stored(term.value, type_)
 
     def _named(self, term: Term, type_: Type, later: list[tuple[Term, str]]) -> str:
         """The name under which a column is read: a variable's, or one of its own, to be looked at later."""
         if isinstance(term, Variable) and term.name not in self.known and self._is_direct(term.name, type_):
             self.known[term.name] = type_
             return term.name
-        cell = f"#{next(self._numbers)}"
-        self.known[cell] = type_
-        later.append((term, cell))
-        return cell
+        column = f"#{next(self._numbers)}"
+        self.known[column] = type_
+        later.append((term, column))
+        return column
 
     def _is_direct(self, name: str, type_: Type) -> bool:
-        """Whether cells of this type are what the rule, as it is written, would find for a variable."""
+        """Whether codes of this type are what the rule, as it is written, would find for a variable."""
         natural = type_ if self._written else self._scope.natural.get(name, type_)
         return kind_of(natural) is kind_of(type_) and (natural is Type.POINT) == (type_ is Type.POINT)
 
     def _read(self, later: Iterable[tuple[Term, str]], stored: bool) -> None:
-        """Let cells tell what they can of terms."""
-        for term, cell in later:
-            type_ = self.known[cell]
+        """Bind or test terms by the columns that were read."""
+        for term, column in later:
+            type_ = self.known[column]
             if isinstance(term, Variable) and self._is_any(term, type_):
-                self._assign(term.name, Variable(cell), Type.ANY)
+                self._assign(term.name, Variable(column), Type.ANY)
             elif isinstance(term, Terms) and not self._knows(term) and not (stored and type_ is Type.POINT):
-                self._take_apart(term, Variable(cell))
+                self._take_apart(term, Variable(column))
             else:
-                self._waiting.append(Agreement(term, cell, type_, stored))
+                self._waiting.append(Agreement(term, column, type_, stored))
 
     def _is_any(self, variable: Variable, type_: Type) -> bool:
-        """Whether a variable not known yet may be of any type, and cells of this type are one of them."""
+        """Whether a variable not known yet may be of any type, and codes of this type are one of them."""
         exact = kind_of(type_) in (Kind.INT, Kind.BOOL)
         return exact and self._scope.natural.get(variable.name) is Type.ANY and not self._knows(variable)
 
@@ -176,10 +176,10 @@ class Draft:
     def _settle(self, each: Waiting) -> bool:
         """What costs little: comparisons, and equations that bind."""
         match each:
-            case Agreement(term, cell, type_, stored) if self._knows(term):
+            case Agreement(term, column, type_, stored) if self._knows(term):
                 self._add(
-                    Same(self._evaluation, self._setting, term, cell, type_, stored, dict(self.known)),
-                    {cell, *names_of(term)},
+                    Same(self._evaluation, self._setting, term, column, type_, stored, dict(self.known)),
+                    {column, *names_of(term)},
                 )
                 return True
             case Comparison(operator, left, right) if not calls_any(left) and not calls_any(right):

@@ -30,7 +30,7 @@ class Stage:
     floor = 0
     """The least rank of its tuples: above those of all stages before."""
 
-    def of(self, relation: Relation, cells: Int64s) -> Bools | None:
+    def of(self, relation: Relation, codes: Int64s) -> Bools | None:
         """Which rows belong to it; None: all."""
         return None
 
@@ -79,22 +79,22 @@ class Group:
         while changed:
             changed = self._round(changed, stage)
 
-    def derived(self, predicate: str, cells: Int64s, below: Int64s | None = None) -> Bools:
+    def derived(self, predicate: str, codes: Int64s, below: Int64s | None = None) -> Bools:
         """Which rows some rule derives now."""
-        found = np.zeros(len(cells), np.bool_)
+        found = np.zeros(len(codes), np.bool_)
         for derivation in self.derivations[predicate]:
             open_ = np.flatnonzero(~found)
             if open_.size:
-                found[open_] = derivation.holds(cells[open_], None if below is None else below[open_])
+                found[open_] = derivation.holds(codes[open_], None if below is None else below[open_])
         return found
 
-    def ranked(self, predicate: str, cells: Int64s) -> tuple[Bools, Int64s]:
+    def ranked(self, predicate: str, codes: Int64s) -> tuple[Bools, Int64s]:
         """Which rows some rule derives now, and the greatest rank of what they rest on."""
-        found, ranks = np.zeros(len(cells), np.bool_), np.full(len(cells), LOWEST)
+        found, ranks = np.zeros(len(codes), np.bool_), np.full(len(codes), LOWEST)
         for derivation in self.derivations[predicate]:
             open_ = np.flatnonzero(~found)
             if open_.size:
-                found[open_], ranks[open_] = derivation.ranked(cells[open_])
+                found[open_], ranks[open_] = derivation.ranked(codes[open_])
         return found, ranks
 
     def _drop(self, doubted: Mapping[str, Sequence[Int64s]]) -> None:
@@ -102,18 +102,18 @@ class Group:
             relation = self.relation(predicate)
             alive = _alive(relation, rows)
             if alive.size:
-                lost = alive[~self.derived(predicate, relation.cells[alive])]
+                lost = alive[~self.derived(predicate, relation.codes[alive])]
                 if lost.size:
                     relation.suspend(lost)
 
     def _put(self, derivation: Derivation, heads: Heads, stage: Stage) -> list[Int64s]:
         """Insert rows; those that were not there."""
         relation, changed = self.relation(derivation.rule.head.predicate), list[Int64s]()
-        for cells, ranks in heads:
-            own = stage.of(relation, cells)
+        for codes, ranks in heads:
+            own = stage.of(relation, codes)
             if own is not None:
-                cells, ranks = cells[own], None if ranks is None else ranks[own]
-            rows = relation.insert(cells, stage.ranks(len(cells), ranks))
+                codes, ranks = codes[own], None if ranks is None else ranks[own]
+            rows = relation.insert(codes, stage.ranks(len(codes), ranks))
             self._guard(relation, derivation)
             if rows.size:
                 changed.append(rows)
@@ -133,7 +133,7 @@ class Group:
         for rank, predicate, rows in queue:
             relation = self.relation(predicate)
             alive = _alive(relation, rows)
-            held = self.derived(predicate, relation.cells[alive], np.full(alive.size, rank))
+            held = self.derived(predicate, relation.codes[alive], np.full(alive.size, rank))
             lost = alive[~held]
             if lost.size:
                 relation.suspend(lost)
@@ -142,10 +142,10 @@ class Group:
         return suspended
 
     def _doubt_users(self, predicate: str, lost: Int64s, rank: int, stage: Stage, queue: "_ByRank") -> None:
-        cells = self.relation(predicate).cells[lost]
+        codes = self.relation(predicate).codes[lost]
         for derivation, place in self._users[predicate]:
             relation = self.relation(derivation.rule.head.predicate)
-            for heads, _ in derivation.lost(place, cells):
+            for heads, _ in derivation.lost(place, codes):
                 own = stage.of(relation, heads)
                 rows = relation.find(heads if own is None else heads[own])
                 rows = rows[rows >= 0]
@@ -155,9 +155,9 @@ class Group:
         changed: dict[str, list[Int64s]] = {}
         for predicate, rows in suspended.items():
             relation = self.relation(predicate)
-            cells = relation.cells[np.concatenate(rows)]
-            found, ranks = self.ranked(predicate, cells)
-            revived = relation.insert(cells[found], stage.ranks(len(cells), ranks[found]))
+            codes = relation.codes[np.concatenate(rows)]
+            found, ranks = self.ranked(predicate, codes)
+            revived = relation.insert(codes[found], stage.ranks(len(codes), ranks[found]))
             if revived.size:
                 changed[predicate] = [revived]
         return changed
@@ -169,9 +169,9 @@ class Group:
             if not rows:
                 continue
             relation, found = self.relation(predicate), _joined(rows)
-            cells, ranks = relation.cells[found], relation.ranks[found]
+            codes, ranks = relation.codes[found], relation.ranks[found]
             for derivation, place in self._users[predicate]:
-                new = self._put(derivation, derivation.gained(place, cells, ranks), stage)
+                new = self._put(derivation, derivation.gained(place, codes, ranks), stage)
                 if new:
                     after.setdefault(derivation.rule.head.predicate, []).extend(new)
         return after

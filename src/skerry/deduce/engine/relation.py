@@ -17,7 +17,7 @@ KEPT = OLD | NEW
 
 
 class Relation:
-    """Rows of cells that come and go. What a tick did can be taken back until ``commit``.
+    """Rows of codes that come and go. What a tick did can be taken back until ``commit``.
 
     >>> edge = Relation("edge", 2)
     >>> edge.insert(np.array([[1, 2], [2, 3]])).tolist()
@@ -43,9 +43,9 @@ class Relation:
         self._last = (0, _NO_ROWS, _NO_ROWS)
 
     @property
-    def cells(self) -> Int64s:
-        """Rows of cells; some places are free."""
-        return self._rows.cells
+    def codes(self) -> Int64s:
+        """Rows of codes; some places are free."""
+        return self._rows.codes
 
     @property
     def states(self) -> Int8s:
@@ -77,7 +77,7 @@ class Relation:
         if self._rows.is_full:
             self._rows.grow()
         for postings in self._postings.values():
-            postings.reach(len(self._rows.cells))
+            postings.reach(len(self._rows.codes))
             if postings.is_full:
                 postings.grow()
 
@@ -91,7 +91,7 @@ class Relation:
         given = np.zeros(len(keys), np.int64) if ranks is None else ranks
         changed, fresh = self._rows.insert(keys, given)
         for postings in self._postings.values():
-            postings.link(self._rows.cells, fresh)
+            postings.link(self._rows.codes, fresh)
         self.size += changed.size
         if changed.size:
             self._touched.append(fresh)
@@ -121,7 +121,7 @@ class Relation:
         found = self._postings.get(columns)
         if found is None:
             found = self._postings[columns] = Postings(np.array(columns, np.int64))
-            found.link(self._rows.cells, self.rows(NEW | OLD | TOUCHED | WAITING))
+            found.link(self._rows.codes, self.rows(NEW | OLD | TOUCHED | WAITING))
         return found
 
     def rows(self, want: int = NEW) -> Int64s:

@@ -82,13 +82,13 @@ class Derivation:
         return found, ranks
 
     def contributions(self, rows: Int64s, arguments: tuple[tuple[Term, Type], ...]) -> Iterator[tuple[Int64s, Int64s]]:
-        """What the bindings of each group give for some terms: which group, and a row of cells."""
+        """What the bindings of each group give for some terms: which group, and a row of codes."""
         make = partial(self._planner.backward, self.head, arguments, every=True)
         plan = self._plan("contributions", make)
         for frame in plan.bindings(rows, NEW, {ORIGIN: np.arange(len(rows))}):
-            cells, valid = plan.row(frame)
+            codes, valid = plan.row(frame)
             origins = frame.columns[ORIGIN]
-            yield (origins, cells) if valid is None else (origins[valid], cells[valid])
+            yield (origins, codes) if valid is None else (origins[valid], codes[valid])
 
     def forward(self, place: int | None) -> Plan:
         """From rows of the subgoal at a place, or from nothing, to the head."""
@@ -102,38 +102,38 @@ class Derivation:
         """The type that a term has in the body."""
         return self._planner.type_of(term)
 
-    def admit(self, cells: Int64s, columns: tuple[int, ...]) -> Bools | None:
+    def admit(self, codes: Int64s, columns: tuple[int, ...]) -> Bools | None:
         """Which rows the declared limits let pass; a row beyond the program's own stops it."""
         valid: Bools | None = None
         for place, column in enumerate(columns):
             type_ = self._predicate.columns[column].type
-            if kind_of(type_) is Kind.NUMBERED and self.setting.cells.too_large:
-                self._refuse(cells[:, place])
+            if kind_of(type_) is Kind.NUMBERED and self.setting.encoding.too_large:
+                self._refuse(codes[:, place])
             if column in self._predicate.limits:
-                within = self._sizes_of(cells[:, place], type_) <= self._predicate.limits[column]
+                within = self._sizes_of(codes[:, place], type_) <= self._predicate.limits[column]
                 valid = both(valid, within)
         return valid
 
-    def _refuse(self, cells: Int64s) -> None:
-        large = self.setting.cells.too_large
-        for number in np.unique(cells).tolist():
+    def _refuse(self, codes: Int64s) -> None:
+        large = self.setting.encoding.too_large
+        for number in np.unique(codes).tolist():
             if number in large:
                 told = f"{large[number]} in {self._predicate.name!r}"
                 raise RuleLimit(told, "declare a limit on its length", self.rule.number)
 
-    def _sizes_of(self, cells: Int64s, type_: Type) -> npt.NDArray[Any]:
-        return self.setting.cells.sizes(Vector(np.ascontiguousarray(cells), type_))
+    def _sizes_of(self, codes: Int64s, type_: Type) -> npt.NDArray[Any]:
+        return self.setting.encoding.sizes(Vector(np.ascontiguousarray(codes), type_))
 
     def _forward(self, place: int, rows: Int64s, want: int, beside: dict[str, Int64s]) -> Heads:
         return self._admitted(self.forward(place).heads(rows, want, beside))
 
     def _admitted(self, heads: Heads) -> Heads:
-        for cells, ranks in heads:
-            valid = self.admit(cells, self.columns)
+        for codes, ranks in heads:
+            valid = self.admit(codes, self.columns)
             if valid is None:
-                yield cells, ranks
+                yield codes, ranks
             elif valid.any():
-                yield cells[valid], None if ranks is None else ranks[valid]
+                yield codes[valid], None if ranks is None else ranks[valid]
 
     def _plan(self, which: object, make: "partial[Plan]") -> Plan:
         """A plan, made again when the relations have become much larger or smaller."""

@@ -53,15 +53,15 @@ class ByStages(Upkeep):
             self._settle_position(queue, stage, self._positions[place], waiting)
         self._begun = True
 
-    def stages_of(self, predicate: str, cells: Int64s) -> Int64s:
+    def stages_of(self, predicate: str, codes: Int64s) -> Int64s:
         """Which stage each row of a predicate belongs to."""
         column = self.component.stages[predicate]
-        vector = Vector(np.ascontiguousarray(cells[:, column]), self._predicates[predicate].columns[column].type)
-        return self._setting.cells.sizes(vector).astype(np.int64, copy=False)
+        vector = Vector(np.ascontiguousarray(codes[:, column]), self._predicates[predicate].columns[column].type)
+        return self._setting.encoding.sizes(vector).astype(np.int64, copy=False)
 
-    def by_stage(self, predicate: str, cells: Int64s) -> Iterator[tuple[int, Bools | None]]:
+    def by_stage(self, predicate: str, codes: Int64s) -> Iterator[tuple[int, Bools | None]]:
         """The stages of some rows, and which of them belong to each; None: all."""
-        stages = self.stages_of(predicate, cells)
+        stages = self.stages_of(predicate, codes)
         least = int(stages.min())
         if least == stages.max():
             yield least, None
@@ -91,7 +91,7 @@ class ByStages(Upkeep):
         else:
             settled = _OneStage(self, stage)
             doubted = {
-                name: [_found(self._setting.relations[name], cells) for cells in given]
+                name: [_found(self._setting.relations[name], codes) for codes in given]
                 for name, given in waiting.doubted.items()
             }
             position.settle(doubted, self._verified(position, waiting.gained), settled)
@@ -101,23 +101,23 @@ class ByStages(Upkeep):
                 within = (stage, position) if isinstance(position, Group) and position.recursive else None
                 for rows, gains in ((added, not negated), (deleted, negated)):
                     if rows.size:
-                        queue.schedule(derivation, place, relation.cells[rows], gains, within)
+                        queue.schedule(derivation, place, relation.codes[rows], gains, within)
 
     def _verified(self, group: Group, gained: Mapping[str, list[Int64s]]) -> Iterator[tuple[Derivation, Heads]]:
         """Of the rows that were derived before their turn, those that still are."""
-        for name, cells in gained.items():
-            if not cells:
+        for name, codes in gained.items():
+            if not codes:
                 continue
-            yield group.derivations[name][0], self._derived(group, self._setting.relations[name], cells)
+            yield group.derivations[name][0], self._derived(group, self._setting.relations[name], codes)
 
     def _derived(self, group: Group, relation: Relation, given: list[Int64s]) -> Heads:
-        cells = np.concatenate(given)
-        cells = cells[~relation.find_live(cells, NEW)[1]]
-        if len(cells) and group.recursive:
-            found, ranks = group.ranked(relation.name, cells)
-            yield cells[found], ranks[found]
-        elif len(cells):
-            yield cells[group.derived(relation.name, cells)], None
+        codes = np.concatenate(given)
+        codes = codes[~relation.find_live(codes, NEW)[1]]
+        if len(codes) and group.recursive:
+            found, ranks = group.ranked(relation.name, codes)
+            yield codes[found], ranks[found]
+        elif len(codes):
+            yield codes[group.derived(relation.name, codes)], None
 
 
 class _OneStage(Stage):
@@ -127,8 +127,8 @@ class _OneStage(Stage):
         self._component, self._stage = component, stage
         self.floor = stage << 32
 
-    def of(self, relation: Relation, cells: Int64s) -> Bools | None:
-        return self._component.stages_of(relation.name, cells) == self._stage
+    def of(self, relation: Relation, codes: Int64s) -> Bools | None:
+        return self._component.stages_of(relation.name, codes) == self._stage
 
 
 class _Waiting:
@@ -158,23 +158,23 @@ class _Queue:
         """Let rows wait for their turn."""
         name = derivation.rule.head.predicate
         settled = within[0] if within and name in within[1].predicates else None
-        for cells, _ in heads:
-            for stage, own in self._component.by_stage(name, self._whole(derivation, cells)):
+        for codes, _ in heads:
+            for stage, own in self._component.by_stage(name, self._whole(derivation, codes)):
                 if stage != settled:
                     waiting = self._at(stage, self._component.location_of(name))
-                    (waiting.gained if gains else waiting.doubted)[name].append(cells if own is None else cells[own])
+                    (waiting.gained if gains else waiting.doubted)[name].append(codes if own is None else codes[own])
 
     def __iter__(self) -> Iterator[tuple[int, int, _Waiting]]:
         while self._keys:
             stage, place = heapq.heappop(self._keys)
             yield stage, place, self._waiting.pop((stage, place))
 
-    def _whole(self, derivation: Derivation, cells: Int64s) -> Int64s:
+    def _whole(self, derivation: Derivation, codes: Int64s) -> Int64s:
         """Rows with all columns of the head, those that are gathered being empty."""
         if len(derivation.columns) == len(derivation.rule.head.arguments):
-            return cells
-        whole = np.zeros((len(cells), len(derivation.rule.head.arguments)), np.int64)
-        whole[:, derivation.columns] = cells
+            return codes
+        whole = np.zeros((len(codes), len(derivation.rule.head.arguments)), np.int64)
+        whole[:, derivation.columns] = codes
         return whole
 
     def _at(self, stage: int, place: int) -> _Waiting:
@@ -184,6 +184,6 @@ class _Queue:
         return self._waiting[stage, place]
 
 
-def _found(relation: Relation, cells: Int64s) -> Int64s:
-    rows = relation.find(cells)
+def _found(relation: Relation, codes: Int64s) -> Int64s:
+    rows = relation.find(codes)
     return rows[rows >= 0]

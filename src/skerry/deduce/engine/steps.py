@@ -38,7 +38,7 @@ BESIDE = (ORIGIN, BELOW, RANK)
 
 @dataclass(frozen=True)
 class Key:
-    """Cells by which a relation is searched: a term for each of some columns, whose types are known."""
+    """Codes by which a relation is searched: a term for each of some columns, whose types are known."""
 
     setting: Setting
     evaluation: Evaluation
@@ -47,22 +47,22 @@ class Key:
     known: Types
 
     def of(self, frame: Frame) -> tuple[Int64s, Bools | None]:
-        """A row of cells for each binding, and where that can be found at all."""
-        cells = np.empty((frame.count, len(self.terms)), np.int64)
+        """A row of codes for each binding, and where that can be found at all."""
+        codes = np.empty((frame.count, len(self.terms)), np.int64)
         valid: Bools | None = None
         for place, (term, type_) in enumerate(zip(self.terms, self.types, strict=True)):
             if isinstance(term, Variable) and self.known[term.name] is type_:
-                cells[:, place] = frame.columns[term.name]
+                codes[:, place] = frame.columns[term.name]
             elif isinstance(term, Constant):
-                sought = self.setting.cells.constant(term.value, type_)
-                cells[:, place] = 0 if sought is None else sought
+                sought = self.setting.encoding.constant(term.value, type_)
+                codes[:, place] = 0 if sought is None else sought
                 if sought is None:
                     valid = np.zeros(frame.count, np.bool_)
             else:
                 vector = self.evaluation.vector(term, frame, self.known)
-                found = self.setting.cells.sought(vector, type_)
-                cells[:, place], valid = found.cells, both(valid, found.valid)
-        return cells, valid
+                found = self.setting.encoding.sought(vector, type_)
+                codes[:, place], valid = found.codes, both(valid, found.valid)
+        return codes, valid
 
 
 def keyed(setting: Setting, evaluation: Evaluation, terms: Sequence[Term], types: Sequence[Type], known: Types) -> Key:
@@ -131,10 +131,10 @@ class Match(Kept):
     def _bound(self, frame: Frame, matches: Matches) -> Frame:
         relation, (places, rows) = self.relation, matches
         after = frame.take(places, self.keep)
-        cells = relation.cells
+        codes = relation.codes
         for name, column in self.binds:
             if name in self.keep:
-                after.columns[name] = cells[rows, column]
+                after.columns[name] = codes[rows, column]
         return _ranked(after, relation, rows, self.keep) if self.ranked else after
 
     def run(self, frame: Frame, want: int) -> Frame:
@@ -210,8 +210,8 @@ class Assign(Kept):
 
     def run(self, frame: Frame, want: int) -> Frame:
         """The bindings for which the term has a value."""
-        found = self.setting.cells.stored(self.evaluation.vector(self.term, frame, self.known), self.type)
-        after = Frame(frame.count, {**frame.columns, self.name: found.cells})
+        found = self.setting.encoding.stored(self.evaluation.vector(self.term, frame, self.known), self.type)
+        after = Frame(frame.count, {**frame.columns, self.name: found.codes})
         return after if found.valid is None else after.where(found.valid, (*self.keep, self.name))
 
 
@@ -230,7 +230,7 @@ class Compare(Kept):
         """The bindings for which it holds."""
         left = self.evaluation.vector(self.left, frame, self.known)
         right = self.evaluation.vector(self.right, frame, self.known)
-        return frame.where(compared(self.setting.cells, self.operator, left, right), self.keep)
+        return frame.where(compared(self.setting.encoding, self.operator, left, right), self.keep)
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ class Ask(Kept):
     def run(self, frame: Frame, want: int) -> Frame:
         """The bindings for which it does."""
         said = self.evaluation.asked(self.name, self.arguments, frame, self.known)
-        holds = (said.cells != 0) != self.negated
+        holds = (said.codes != 0) != self.negated
         return frame.where(holds if said.valid is None else holds & said.valid, self.keep)
 
 
@@ -270,37 +270,37 @@ class TakeApart(Kept):
 
 @dataclass(frozen=True)
 class Same(Kept):
-    """Keep the bindings in which a term has the value of a cell: as its column would store it, or find it."""
+    """Keep the bindings in which a term has the value of a column: as that would store it, or find it."""
 
     evaluation: Evaluation
     setting: Setting
     term: Term
-    cell: str
+    column: str
     type: Type
-    """Of the cell's column."""
+    """Of the column."""
     stored: bool
     known: Types
 
     def run(self, frame: Frame, want: int) -> Frame:
         """The bindings in which it has."""
-        vector, cells = self.evaluation.vector(self.term, frame, self.known), self.setting.cells
-        found = cells.stored(vector, self.type) if self.stored else cells.sought(vector, self.type)
-        same = found.cells == frame.columns[self.cell]
+        vector, encoding = self.evaluation.vector(self.term, frame, self.known), self.setting.encoding
+        found = encoding.stored(vector, self.type) if self.stored else encoding.sought(vector, self.type)
+        same = found.codes == frame.columns[self.column]
         return frame.where(same if found.valid is None else same & found.valid, self.keep)
 
 
 @dataclass(frozen=True)
 class Unpack:
-    """Begin with given rows: name their columns, and leave out those that do not hold some cells."""
+    """Begin with given rows: name their columns, and leave out those that do not hold some codes."""
 
     names: tuple[tuple[str, int], ...]
     constants: tuple[tuple[int, int | None], ...]
-    """Columns that must hold a cell."""
+    """Columns that must hold a code."""
 
     def frame(self, rows: Int64s, beside: dict[str, Int64s]) -> Frame:
         """The bindings."""
         frame = Frame(len(rows), {name: rows[:, column] for name, column in self.names} | beside)
         holds: Bools | None = None
-        for column, cell in self.constants:
-            holds = both(holds, np.zeros(len(rows), np.bool_) if cell is None else rows[:, column] == cell)
+        for column, code in self.constants:
+            holds = both(holds, np.zeros(len(rows), np.bool_) if code is None else rows[:, column] == code)
         return frame if holds is None else frame.where(holds, tuple(frame.columns))

@@ -105,7 +105,7 @@ class _Tuples:
         limits = list[tuple[int, int]]()
         for name, place in self._places.items():
             row = relations[place]
-            row[RelationPart.SHEET] = self._relations[place].address
+            row[RelationPart.HEADER] = self._relations[place].address
             row[RelationPart.STAGE] = self._component.stages.get(name, NONE)
             row[RelationPart.LIMITS] = len(limits)
             limits += predicates[name].limits.items() if name in self._component.stages else ()
@@ -226,7 +226,7 @@ class ByTuples(ByStages):
             return
         if self._tuples is not None and not self._tuples.write():
             self._tuples = None
-        if self._tuples is None or self._setting.cells.too_large:
+        if self._tuples is None or self._setting.encoding.too_large:
             super().settle()
             return
         self._tuples.settle(at_first=not self._begun)

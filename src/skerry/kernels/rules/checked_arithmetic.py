@@ -1,4 +1,4 @@
-"""Sums, differences and products of 64-bit integers that tell where they do not fit."""
+"""Sums, differences and products of 64-bit integers, with a check for overflow."""
 
 import numpy as np
 
@@ -58,7 +58,7 @@ def wraps(sign, first, second):
 
 @kernel
 def _overflows(first, second):
-    """Whether a product needs more than 64 bits; told without it, for compilers hold that none does."""
+    """Whether a product needs more than 64 bits. Computed by division: compilers assume that a product does not overflow."""
     if first == 0 or second == 0:
         return False
     if first > 0 and second > 0:

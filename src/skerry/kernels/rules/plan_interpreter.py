@@ -1,6 +1,6 @@
-"""A plan walked binding by binding: from one given row to all that follows from it.
+"""Interprets a compiled plan binding by binding: from one given row to all that follows from it.
 
-A plan is one array of numbers: what it takes from the given row, its steps, and at the end its registers.
+A compiled plan is one array of numbers: what it takes from the given row, its steps, and at the end its registers.
 
     begin        how many numbers before the registers, how many registers, how many taken, (register, column) ...
     LIST         after, rows, postings, bits, once, how many keys, register ..., how many bound, (register, column) ...
@@ -9,8 +9,8 @@ A plan is one array of numbers: what it takes from the given row, its steps, and
     COMPARE      after, signs, left, right
     FOUND        how many, register ...
 
-``after`` is where the next step begins, ``rows`` and ``postings`` are addresses of sheets, and ``bits`` the states in
-which rows count (0: those wanted of the whole plan). Registers hold cells; constants have registers of their own. Lists
+``after`` is where the next step begins, ``rows`` and ``postings`` are addresses of headers, and ``bits`` the states in
+which rows count (0: those wanted of the whole plan). Registers hold codes; constants have registers of their own. Lists
 that are being followed stand on a stack, so that a walk can stop anywhere and be taken up again.
 """
 
@@ -110,7 +110,7 @@ class Machine(NamedTuple):
     uses: Int64s
     """Plans from a changed row forward, as in ``Use``."""
     postings: Int64s
-    """Of all relations: addresses of sheets."""
+    """Of all relations: addresses of headers."""
     words: Int64s
     key: Int64s
     stack: Int64s
@@ -131,13 +131,13 @@ class Machine(NamedTuple):
 @inner_kernel
 def begin(machine, address, rows, row, want):
     """Begin a plan with a row of a set; where the first step is."""
-    words, sheet = machine.words, array_at(rows, _PARTS, np.int64)
+    words, header = machine.words, array_at(rows, _PARTS, np.int64)
     words[Word.PLAN], words[Word.WANT], words[Word.DEPTH] = address, want, 0
     size = array_at(address, (2,), np.int64)
-    code = array_at(address, (size[0],), np.int64)
+    instructions = array_at(address, (size[0],), np.int64)
     registers = array_at(address + 8 * size[0], (size[1],), np.int64)
-    _bind(code, registers, 2, sheet[RowPart.CELLS], sheet[RowPart.WIDTH], row)
-    return 3 + 2 * code[2]
+    _bind(instructions, registers, 2, header[RowPart.CODES], header[RowPart.WIDTH], row)
+    return 3 + 2 * instructions[2]
 
 
 @inner_kernel
@@ -145,32 +145,32 @@ def go_on(machine, at):
     """Walk from a step, or (``ENDED``) from the last list, to the next binding: where it is, or why there is none."""
     address = machine.words[Word.PLAN]
     size = array_at(address, (2,), np.int64)
-    code = array_at(address, (size[0],), np.int64)
+    instructions = array_at(address, (size[0],), np.int64)
     registers = array_at(address + 8 * size[0], (size[1],), np.int64)
     while True:
         if at == ENDED:
-            at = _follow(machine, code, registers)
+            at = _follow(machine, instructions, registers)
             if at < 0:
                 return at
-        kind, after = code[at], code[at + 1]
+        kind, after = instructions[at], instructions[at + 1]
         if kind == Step.FOUND:
             machine.words[Word.AT] = at
             return at
         if kind == Step.LIST:
-            _open(machine, code, registers, at)
+            _open(machine, instructions, registers, at)
             at = ENDED
         elif kind == Step.ROW:
-            at = after if _holds(machine, code, registers, at) else ENDED
+            at = after if _holds(machine, instructions, registers, at) else ENDED
         elif kind == Step.COMPARE:
-            left, right = registers[code[at + 3]], registers[code[at + 4]]
+            left, right = registers[instructions[at + 3]], registers[instructions[at + 4]]
             case = LESS if left < right else EQUAL if left == right else GREATER
-            at = after if code[at + 2] & case else ENDED
+            at = after if instructions[at + 2] & case else ENDED
         else:
-            sign, left, right = code[at + 2], registers[code[at + 4]], registers[code[at + 5]]
+            sign, left, right = instructions[at + 2], registers[instructions[at + 4]], registers[instructions[at + 5]]
             if wraps(sign, left, right):
                 machine.words[Word.AT], machine.key[0], machine.key[1] = sign, left, right
                 return WRONG
-            registers[code[at + 3]] = calculate(sign, left, right)
+            registers[instructions[at + 3]] = calculate(sign, left, right)
             at = after
 
 
@@ -179,51 +179,54 @@ def take_head(machine):
     """Put the head of the binding that was found where keys are."""
     address, at = machine.words[Word.PLAN], machine.words[Word.AT]
     size = array_at(address, (2,), np.int64)
-    code = array_at(address, (size[0],), np.int64)
-    _put_key(machine, code, array_at(address + 8 * size[0], (size[1],), np.int64), at + 1)
+    instructions = array_at(address, (size[0],), np.int64)
+    _collect_key(machine, instructions, array_at(address + 8 * size[0], (size[1],), np.int64), at + 1)
 
 
 @inlined_kernel
-def _put_key(machine, code, registers, at):
+def _collect_key(machine, instructions, registers, at):
     """Put a key together: how many registers, and which."""
-    for place in range(code[at]):
-        machine.key[place] = registers[code[at + 1 + place]]
+    for index in range(instructions[at]):
+        machine.key[index] = registers[instructions[at + 1 + index]]
 
 
 @inlined_kernel
-def _holds(machine, code, registers, at):
+def _holds(machine, instructions, registers, at):
     """Whether a row is there, or is not if it is negated."""
-    _put_key(machine, code, registers, at + 5)
-    row = find_row(code[at + 2], machine.words[Word.KEY])
+    _collect_key(machine, instructions, registers, at + 5)
+    row = find_row(instructions[at + 2], machine.words[Word.KEY])
     there = False
     if row >= 0:
-        sheet = array_at(code[at + 2], _PARTS, np.int64)
-        bits = code[at + 3] if code[at + 3] else machine.words[Word.WANT]
-        there = array_at(sheet[RowPart.STATES], (sheet[RowPart.ROOM],), np.int8)[row] & bits == bits
-    return there != (code[at + 4] != 0)
+        header = array_at(instructions[at + 2], _PARTS, np.int64)
+        bits = instructions[at + 3] if instructions[at + 3] else machine.words[Word.WANT]
+        there = array_at(header[RowPart.STATES], (header[RowPart.ROOM],), np.int8)[row] & bits == bits
+    return there != (instructions[at + 4] != 0)
 
 
 @inlined_kernel
-def _open(machine, code, registers, at):
+def _open(machine, instructions, registers, at):
     """Begin to follow a list."""
     depth = machine.words[Word.DEPTH]
-    _put_key(machine, code, registers, at + 6)
-    head, count = find_list(code[at + 3], machine.words[Word.KEY])
+    _collect_key(machine, instructions, registers, at + 6)
+    head, count = find_list(instructions[at + 3], machine.words[Word.KEY])
     machine.stack[depth, _AT], machine.stack[depth, _ROW], machine.stack[depth, _LEFT] = at, head, count
     machine.words[Word.DEPTH] = depth + 1
 
 
 @inner_kernel
-def _follow(machine, code, registers):
+def _follow(machine, instructions, registers):
     """Take the next row of the last list that has one, and bind what it gives: the step after, or why there is none."""
     words, stack = machine.words, machine.stack
     while words[Word.DEPTH] > 0:
         depth = words[Word.DEPTH] - 1
         at, row, left = stack[depth, _AT], stack[depth, _ROW], stack[depth, _LEFT]
-        sheet, lists = array_at(code[at + 2], _PARTS, np.int64), array_at(code[at + 3], _LIST_PARTS, np.int64)
-        states = array_at(sheet[RowPart.STATES], (sheet[RowPart.ROOM],), np.int8)
+        header, lists = (
+            array_at(instructions[at + 2], _PARTS, np.int64),
+            array_at(instructions[at + 3], _LIST_PARTS, np.int64),
+        )
+        states = array_at(header[RowPart.STATES], (header[RowPart.ROOM],), np.int8)
         links = array_at(lists[ListPart.LINKS], (lists[ListPart.ROWS], 3), np.int32)
-        bits = code[at + 4] if code[at + 4] else words[Word.WANT]
+        bits = instructions[at + 4] if instructions[at + 4] else words[Word.WANT]
         found, looks = NONE, words[Word.LOOKS]
         while left > 0 and found == NONE and looks > 0:
             if states[row] & bits == bits:
@@ -234,10 +237,17 @@ def _follow(machine, code, registers):
         words[Word.LOOKS] = looks
         stack[depth, _ROW], stack[depth, _LEFT] = row, left
         if found >= 0:
-            if code[at + 5]:
+            if instructions[at + 5]:
                 stack[depth, _LEFT] = 0
-            _bind(code, registers, at + 7 + code[at + 6], sheet[RowPart.CELLS], sheet[RowPart.WIDTH], found)
-            return code[at + 1]
+            _bind(
+                instructions,
+                registers,
+                at + 7 + instructions[at + 6],
+                header[RowPart.CODES],
+                header[RowPart.WIDTH],
+                found,
+            )
+            return instructions[at + 1]
         if left > 0:
             return PAUSED
         words[Word.DEPTH] = depth
@@ -245,8 +255,8 @@ def _follow(machine, code, registers):
 
 
 @inlined_kernel
-def _bind(code, registers, at, address, width, row):
-    """Let registers have cells of a row: how many, and which."""
-    cells = array_at(address, (row + 1, width), np.int64)
-    for place in range(at + 1, at + 1 + 2 * code[at], 2):
-        registers[code[place]] = cells[row, code[place + 1]]
+def _bind(instructions, registers, at, address, width, row):
+    """Let registers have codes of a row: how many, and which."""
+    codes = array_at(address, (row + 1, width), np.int64)
+    for index in range(at + 1, at + 1 + 2 * instructions[at], 2):
+        registers[instructions[index]] = codes[row, instructions[index + 1]]

@@ -1,7 +1,7 @@
-"""Sets of rows and their postings, a row at a time, reached by the addresses of their sheets.
+"""Finds and adds rows one at a time: kernels reach row sets and postings by the addresses of their headers.
 
-Arrays move when they grow; a sheet stays where it is for as long as its set is held. A key is given by where its
-cells lie. Whoever adds a row has asked before whether there is room.
+Arrays move when they grow; a header stays where it is for as long as its set is held. A key is given by the address of
+its codes. The caller asks first whether there is room (``lacks_rows``, ``lacks_keys``).
 """
 
 import numpy as np
@@ -20,75 +20,75 @@ _PARTS, _LIST_PARTS = (len(RowPart),), (len(ListPart),)
 @inlined_kernel
 def find_row(address, key_address):
     """The row of a key, whatever its state, or ``NONE``."""
-    sheet = array_at(address, _PARTS, np.int64)
-    key = array_at(key_address, (1, sheet[RowPart.WIDTH]), np.int64)
-    cells = array_at(sheet[RowPart.CELLS], (sheet[RowPart.ROOM], sheet[RowPart.WIDTH]), np.int64)
-    slots = array_at(sheet[RowPart.SLOTS], (sheet[RowPart.SLOT_COUNT],), np.int64)
-    held = slots[slot_of(slots, cells, key, 0, tag_of(key, 0))]
+    header = array_at(address, _PARTS, np.int64)
+    key = array_at(key_address, (1, header[RowPart.WIDTH]), np.int64)
+    codes = array_at(header[RowPart.CODES], (header[RowPart.ROOM], header[RowPart.WIDTH]), np.int64)
+    slots = array_at(header[RowPart.SLOTS], (header[RowPart.SLOT_COUNT],), np.int64)
+    held = slots[slot_of(slots, codes, key, 0, tag_of(key, 0))]
     return held & _ROW if held >= 0 else NONE
 
 
 @inlined_kernel
 def lacks_rows(address):
     """Whether there is no room for another row."""
-    sheet = array_at(address, _PARTS, np.int64)
-    return sheet[RowPart.FREED] == 0 and sheet[RowPart.COUNT] == sheet[RowPart.ROOM]
+    header = array_at(address, _PARTS, np.int64)
+    return header[RowPart.FREED] == 0 and header[RowPart.COUNT] == header[RowPart.ROOM]
 
 
 @inner_kernel
 def add_row(address, key_address):
     """Take in a row that is not there, in no state."""
-    sheet = array_at(address, _PARTS, np.int64)
-    width, room = sheet[RowPart.WIDTH], sheet[RowPart.ROOM]
-    if sheet[RowPart.FREED] > 0:
-        sheet[RowPart.FREED] -= 1
-        row = array_at(sheet[RowPart.FREE], (sheet[RowPart.FREED] + 1,), np.int64)[sheet[RowPart.FREED]]
+    header = array_at(address, _PARTS, np.int64)
+    width, room = header[RowPart.WIDTH], header[RowPart.ROOM]
+    if header[RowPart.FREED] > 0:
+        header[RowPart.FREED] -= 1
+        row = array_at(header[RowPart.FREE], (header[RowPart.FREED] + 1,), np.int64)[header[RowPart.FREED]]
     else:
-        row = sheet[RowPart.COUNT]
-        sheet[RowPart.COUNT] += 1
+        row = header[RowPart.COUNT]
+        header[RowPart.COUNT] += 1
     key = array_at(key_address, (1, width), np.int64)
-    cells = array_at(sheet[RowPart.CELLS], (room, width), np.int64)
-    slots = array_at(sheet[RowPart.SLOTS], (sheet[RowPart.SLOT_COUNT],), np.int64)
+    codes = array_at(header[RowPart.CODES], (room, width), np.int64)
+    slots = array_at(header[RowPart.SLOTS], (header[RowPart.SLOT_COUNT],), np.int64)
     tag = tag_of(key, 0)
-    slots[slot_of(slots, cells, key, 0, tag)] = (tag << 32) | row
+    slots[slot_of(slots, codes, key, 0, tag)] = (tag << 32) | row
     for column in range(width):
-        cells[row, column] = key[0, column]
-    array_at(sheet[RowPart.STATES], (room,), np.int8)[row] = 0
+        codes[row, column] = key[0, column]
+    array_at(header[RowPart.STATES], (room,), np.int8)[row] = 0
     return row
 
 
 @inlined_kernel
 def find_list(address, key_address):
     """The list of a key: its newest row, and how many."""
-    sheet = array_at(address, _LIST_PARTS, np.int64)
-    key = array_at(key_address, (1, sheet[ListPart.WIDTH]), np.int64)
-    keys = array_at(sheet[ListPart.KEYS], (sheet[ListPart.ROOM], sheet[ListPart.WIDTH]), np.int64)
-    slots = array_at(sheet[ListPart.SLOTS], (sheet[ListPart.SLOT_COUNT],), np.int64)
+    header = array_at(address, _LIST_PARTS, np.int64)
+    key = array_at(key_address, (1, header[ListPart.WIDTH]), np.int64)
+    keys = array_at(header[ListPart.KEYS], (header[ListPart.ROOM], header[ListPart.WIDTH]), np.int64)
+    slots = array_at(header[ListPart.SLOTS], (header[ListPart.SLOT_COUNT],), np.int64)
     held = slots[slot_of(slots, keys, key, 0, tag_of(key, 0))]
     if held < 0:
         return NONE, 0
-    lists = array_at(sheet[ListPart.LISTS], (sheet[ListPart.ROOM], 2), np.int64)
+    lists = array_at(header[ListPart.LISTS], (header[ListPart.ROOM], 2), np.int64)
     return lists[held & _ROW, HEAD], lists[held & _ROW, COUNT]
 
 
 @inlined_kernel
 def lacks_keys(address, row_address):
-    """Whether there may be no room for the key of another row, or for its place in a list."""
-    sheet, rows = array_at(address, _LIST_PARTS, np.int64), array_at(row_address, _PARTS, np.int64)
-    return sheet[ListPart.COUNT] == sheet[ListPart.ROOM] or sheet[ListPart.ROWS] < rows[RowPart.ROOM]
+    """Whether there may be no room for the key of another row, or for the row in a list."""
+    header, rows = array_at(address, _LIST_PARTS, np.int64), array_at(row_address, _PARTS, np.int64)
+    return header[ListPart.COUNT] == header[ListPart.ROOM] or header[ListPart.ROWS] < rows[RowPart.ROOM]
 
 
 @inner_kernel
 def enter_list(address, row_address, row, key_address):
     """Put a row of a set into its list; what lies at the key's address is lost."""
-    sheet, rows = array_at(address, _LIST_PARTS, np.int64), array_at(row_address, _PARTS, np.int64)
-    width, room = sheet[ListPart.WIDTH], sheet[ListPart.ROOM]
-    columns, key = array_at(sheet[ListPart.COLUMNS], (width,), np.int64), array_at(key_address, (1, width), np.int64)
-    cells = array_at(rows[RowPart.CELLS], (rows[RowPart.ROOM], rows[RowPart.WIDTH]), np.int64)
-    for place in range(width):
-        key[0, place] = cells[row, columns[place]]
-    slots = array_at(sheet[ListPart.SLOTS], (sheet[ListPart.SLOT_COUNT],), np.int64)
-    keys = array_at(sheet[ListPart.KEYS], (room, width), np.int64)
-    lists = array_at(sheet[ListPart.LISTS], (room, 2), np.int64)
-    links = array_at(sheet[ListPart.LINKS], (sheet[ListPart.ROWS], 3), np.int32)
-    sheet[ListPart.COUNT] = link_row(slots, keys, lists, links, sheet[ListPart.COUNT], key, row)
+    header, rows = array_at(address, _LIST_PARTS, np.int64), array_at(row_address, _PARTS, np.int64)
+    width, room = header[ListPart.WIDTH], header[ListPart.ROOM]
+    columns, key = array_at(header[ListPart.COLUMNS], (width,), np.int64), array_at(key_address, (1, width), np.int64)
+    codes = array_at(rows[RowPart.CODES], (rows[RowPart.ROOM], rows[RowPart.WIDTH]), np.int64)
+    for index in range(width):
+        key[0, index] = codes[row, columns[index]]
+    slots = array_at(header[ListPart.SLOTS], (header[ListPart.SLOT_COUNT],), np.int64)
+    keys = array_at(header[ListPart.KEYS], (room, width), np.int64)
+    lists = array_at(header[ListPart.LISTS], (room, 2), np.int64)
+    links = array_at(header[ListPart.LINKS], (header[ListPart.ROWS], 3), np.int32)
+    header[ListPart.COUNT] = link_row(slots, keys, lists, links, header[ListPart.COUNT], key, row)

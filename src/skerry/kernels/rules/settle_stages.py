@@ -1,8 +1,8 @@
 """Settles the rows of predicates with stages one by one, the lowest stage first.
 
-What rests on a changed row waits for its turn, and is decided then: it is there if some plan from it back finds a
-derivation. If that changes it, the plans of those who use it find what is to wait next. All that a row rests on comes
-before it, by stage and within a stage by predicate, so each row is decided once.
+A row that depends on a changed row is queued and decided in its turn: it holds if some plan from it back finds a
+derivation. If the decision changes the row, the forward plans of its users find the rows to queue next. All that a row
+depends on comes before it, by stage and within a stage by predicate, so each row is decided once.
 
 A row that may come is put into its set at once, in no state but ``WAITING``, so that it waits once however often it is
 derived. A call that has no room or has taken its time ends; once what it lacks has been seen to, the next one goes on.
@@ -48,9 +48,9 @@ class Ending(IntEnum):
 
 
 class RelationPart(IntEnum):
-    """What is known of a relation. Those of which only the changes are told come first, and have no stage."""
+    """What is known of a relation. Relations from outside the component, which only bring changes, come first and have no stage."""
 
-    SHEET = 0
+    HEADER = 0
     STAGE = 1
     """The column, or ``NONE``."""
     SIZE = 2
@@ -147,14 +147,14 @@ def _prove(machine):
 @inner_kernel
 def _decide(machine, holds):
     words, of = machine.words, machine.relations[machine.words[Word.RELATION]]
-    sheet, row = array_at(of[RelationPart.SHEET], _PARTS, np.int64), words[Word.ROW]
-    states = array_at(sheet[RowPart.STATES], (sheet[RowPart.ROOM],), np.int8)
+    header, row = array_at(of[RelationPart.HEADER], _PARTS, np.int64), words[Word.ROW]
+    states = array_at(header[RowPart.STATES], (header[RowPart.ROOM],), np.int8)
     was = states[row] & NEW != 0
     states[row] = (states[row] & OLD) | TOUCHED | (NEW if holds else 0)
     words[Word.LACKING] = words[Word.TURN]
     words[Word.PHASE], words[Word.TURN] = _TELLING, of[RelationPart.USES_END if was == holds else RelationPart.USES]
     if holds and not was:
-        array_at(sheet[RowPart.RANKS], (sheet[RowPart.ROOM],), np.int64)[row] = words[Word.STAGE] << 32
+        array_at(header[RowPart.RANKS], (header[RowPart.ROOM],), np.int64)[row] = words[Word.STAGE] << 32
         of[RelationPart.SIZE] += 1
         if of[RelationPart.SIZE] > words[Word.MOST_TUPLES]:
             return np.int64(Ending.TUPLES)
@@ -167,8 +167,8 @@ def _decide(machine, holds):
 def _tell(machine):
     """Let all wait that may come or go by the row in hand having come or gone."""
     words, of = machine.words, machine.relations[machine.words[Word.RELATION]]
-    sheet = array_at(of[RelationPart.SHEET], _PARTS, np.int64)
-    came = array_at(sheet[RowPart.STATES], (sheet[RowPart.ROOM],), np.int8)[words[Word.ROW]] & NEW != 0
+    header = array_at(of[RelationPart.HEADER], _PARTS, np.int64)
+    came = array_at(header[RowPart.STATES], (header[RowPart.ROOM],), np.int8)[words[Word.ROW]] & NEW != 0
     while words[Word.TURN] < of[RelationPart.USES_END]:
         use = machine.uses[words[Word.TURN]]
         gains = came != (use[Use.NEGATED] != 0)
@@ -193,7 +193,7 @@ def _walk(machine, plan, want):
     """Begin a plan with the row in hand, or go on with it."""
     words, at = machine.words, ENDED
     if words[Word.WALK] == _NOT_BEGUN:
-        at = begin(machine, plan, machine.relations[words[Word.RELATION], RelationPart.SHEET], words[Word.ROW], want)
+        at = begin(machine, plan, machine.relations[words[Word.RELATION], RelationPart.HEADER], words[Word.ROW], want)
         words[Word.WALK] = _UNDER_WAY
     return go_on(machine, at)
 
@@ -206,8 +206,8 @@ def _offer(machine, relation, gains):
     for limit in range(of[RelationPart.LIMITS], of[RelationPart.LIMITS_END]):
         if machine.key[machine.limits[limit, 0]] > machine.limits[limit, 1]:
             return np.int64(Ending.DONE)
-    stage, row = machine.key[of[RelationPart.STAGE]], find_row(of[RelationPart.SHEET], words[Word.KEY])
-    if not _is_open(of[RelationPart.SHEET], row, gains):
+    stage, row = machine.key[of[RelationPart.STAGE]], find_row(of[RelationPart.HEADER], words[Word.KEY])
+    if not _is_open(of[RelationPart.HEADER], row, gains):
         return np.int64(Ending.DONE)
     if words[Word.WAITING] == len(machine.heap) or words[Word.LOGGED] == len(machine.log):
         return np.int64(Ending.HEAP)
@@ -216,8 +216,8 @@ def _offer(machine, relation, gains):
             words[Word.LACKING] = relation
             return np.int64(Ending.ROWS)
         row = _enter(machine, of)
-    sheet = array_at(of[RelationPart.SHEET], _PARTS, np.int64)
-    array_at(sheet[RowPart.STATES], (sheet[RowPart.ROOM],), np.int8)[row] |= WAITING
+    header = array_at(of[RelationPart.HEADER], _PARTS, np.int64)
+    array_at(header[RowPart.STATES], (header[RowPart.ROOM],), np.int8)[row] |= WAITING
     machine.log[words[Word.LOGGED], 0], machine.log[words[Word.LOGGED], 1] = relation, row
     words[Word.LOGGED] += 1
     _rise(machine.heap, words[Word.WAITING], stage, relation, row)
@@ -230,59 +230,59 @@ def _is_open(address, row, gains):
     """Whether a row that may come is not there, or one that may go is; one that waits already needs no more."""
     if row == NONE:
         return gains
-    sheet = array_at(address, _PARTS, np.int64)
-    state = array_at(sheet[RowPart.STATES], (sheet[RowPart.ROOM],), np.int8)[row]
+    header = array_at(address, _PARTS, np.int64)
+    state = array_at(header[RowPart.STATES], (header[RowPart.ROOM],), np.int8)[row]
     return state & WAITING == 0 and (state & NEW != 0) != gains
 
 
 @inlined_kernel
 def _lacks_room(machine, of):
-    lacks = lacks_rows(of[RelationPart.SHEET])
-    for place in range(of[RelationPart.POSTINGS], of[RelationPart.POSTINGS_END]):
-        lacks = lacks or lacks_keys(machine.postings[place], of[RelationPart.SHEET])
+    lacks = lacks_rows(of[RelationPart.HEADER])
+    for index in range(of[RelationPart.POSTINGS], of[RelationPart.POSTINGS_END]):
+        lacks = lacks or lacks_keys(machine.postings[index], of[RelationPart.HEADER])
     return lacks
 
 
 @inlined_kernel
 def _enter(machine, of):
-    row = add_row(of[RelationPart.SHEET], machine.words[Word.KEY])
-    for place in range(of[RelationPart.POSTINGS], of[RelationPart.POSTINGS_END]):
-        enter_list(machine.postings[place], of[RelationPart.SHEET], row, machine.words[Word.KEY])
+    row = add_row(of[RelationPart.HEADER], machine.words[Word.KEY])
+    for index in range(of[RelationPart.POSTINGS], of[RelationPart.POSTINGS_END]):
+        enter_list(machine.postings[index], of[RelationPart.HEADER], row, machine.words[Word.KEY])
     return row
 
 
 @inlined_kernel
-def _is_before(heap, place, stage, relation):
-    """Whether what waits at a place comes before a stage and relation."""
-    other = heap[place, Heap.STAGE]
-    return other < stage or (other == stage and heap[place, Heap.RELATION] < relation)
+def _is_before(heap, index, stage, relation):
+    """Whether the entry at an index comes before a stage and relation."""
+    other = heap[index, Heap.STAGE]
+    return other < stage or (other == stage and heap[index, Heap.RELATION] < relation)
 
 
 @inlined_kernel
-def _copy(heap, place, to):
+def _copy(heap, index, to):
     for part in range(heap.shape[1]):
-        heap[to, part] = heap[place, part]
+        heap[to, part] = heap[index, part]
 
 
 @inner_kernel
-def _rise(heap, place, stage, relation, row):
+def _rise(heap, index, stage, relation, row):
     """Put an entry in: from the end up to where it belongs."""
-    while place > 0 and not _is_before(heap, (place - 1) >> 1, stage, relation + 1):
-        _copy(heap, (place - 1) >> 1, place)
-        place = (place - 1) >> 1
-    heap[place, Heap.STAGE], heap[place, Heap.RELATION], heap[place, Heap.ROW] = stage, relation, row
+    while index > 0 and not _is_before(heap, (index - 1) >> 1, stage, relation + 1):
+        _copy(heap, (index - 1) >> 1, index)
+        index = (index - 1) >> 1
+    heap[index, Heap.STAGE], heap[index, Heap.RELATION], heap[index, Heap.ROW] = stage, relation, row
 
 
 @inner_kernel
 def _sink(heap, count):
-    """Take the first entry out: the last one goes down from its place to where it belongs."""
+    """Take the first entry out: the last one goes down from the top to where it belongs."""
     stage, relation, row = heap[count, Heap.STAGE], heap[count, Heap.RELATION], heap[count, Heap.ROW]
-    place, below = 0, 1
+    index, below = 0, 1
     while below < count:
         if below + 1 < count and _is_before(heap, below + 1, heap[below, Heap.STAGE], heap[below, Heap.RELATION]):
             below += 1
         if not _is_before(heap, below, stage, relation):
             break
-        _copy(heap, below, place)
-        place, below = below, 2 * below + 1
-    heap[place, Heap.STAGE], heap[place, Heap.RELATION], heap[place, Heap.ROW] = stage, relation, row
+        _copy(heap, below, index)
+        index, below = below, 2 * below + 1
+    heap[index, Heap.STAGE], heap[index, Heap.RELATION], heap[index, Heap.ROW] = stage, relation, row
