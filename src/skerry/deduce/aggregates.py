@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from skerry.deduce.values import key, order
 from skerry.model.term import Value
 
-__all__ = ["NUMERIC", "gathered"]
+__all__ = ["NUMERIC", "aggregate_values"]
 
 NUMERIC = ("sum", "avg", "var")
 """These take numbers alone."""
 
 
-def gathered(function: str, values: Sequence[Value]) -> Value:
-    """Gather the values of a group, of which there is at least one.
+def aggregate_values(function: str, values: Sequence[Value]) -> Value:
+    """Aggregate the values of a group, of which there is at least one.
 
-    >>> gathered("sum", [1, 2, 2]), gathered("count_distinct", [1, 2, 2]), gathered("collect", [3, 1, 3])
-    (5, 2, (1, 3))
+    >>> aggregate_values("sum", [1, 2, 2]), aggregate_values("collect", [3, 1, 3])
+    (5, (1, 3))
+    >>> aggregate_values("count_distinct", [1, 2, 2])
+    2
     """
     match function:
         case "count":
@@ -29,13 +31,13 @@ def gathered(function: str, values: Sequence[Value]) -> Value:
             return max(values, key=order)
         case "collect":
             return tuple(sorted({key(value): value for value in values}.values(), key=order))
-    return _calculated(function, [value for value in values if isinstance(value, int | float)])
+    return _aggregate_numbers(function, [value for value in values if isinstance(value, int | float)])
 
 
-def _calculated(function: str, numbers: Sequence[int | float]) -> Value:
+def _aggregate_numbers(function: str, numbers: Sequence[int | float]) -> Value:
     if function == "sum":
         whole = all(isinstance(number, int) for number in numbers)
-        return _fitting(sum(numbers)) if whole else _sum(numbers)
+        return _check_fits(sum(numbers)) if whole else _sum(numbers)
     mean = _sum(numbers) / len(numbers)
     return mean if function == "avg" else _sum([(number - mean) ** 2 for number in numbers]) / len(numbers)
 
@@ -48,7 +50,7 @@ def _sum(numbers: Sequence[int | float]) -> float:
         return math.inf if sum(number / 2**64 for number in numbers) > 0 else -math.inf
 
 
-def _fitting(total: int | float) -> int | float:
+def _check_fits(total: int | float) -> int | float:
     if not -(2**63) <= total < 2**63:
         raise OverflowError(f"the sum {total} does not fit into 64 bits")
     return total

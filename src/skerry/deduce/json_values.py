@@ -9,7 +9,7 @@ from typing import Any
 
 from skerry.model.term import Compound, Value
 
-__all__ = ["from_json", "parsed", "spelled", "to_json"]
+__all__ = ["from_json", "parse_json", "to_json", "write_json"]
 
 
 def to_json(value: Value) -> Any:
@@ -47,15 +47,15 @@ def from_json(found: Any) -> Value:
     raise ValueError(f"{json.dumps(found)} is no value")
 
 
-def spelled(value: Value) -> str:
+def write_json(value: Value) -> str:
     """A value as JSON text."""
     return json.dumps(to_json(value), ensure_ascii=False)
 
 
-def parsed(text: str) -> Value:
+def parse_json(text: str) -> Value:
     """The value of a JSON text. Raises ValueError if it has none, or is nested too deeply to read.
 
-    >>> parsed("[1, 2.5]")
+    >>> parse_json("[1, 2.5]")
     (1, 2.5)
     """
     try:

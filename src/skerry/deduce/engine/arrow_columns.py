@@ -5,13 +5,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skerry.deduce.engine.encoding import Encoding, Kind, Vector, both, kind_of
-from skerry.deduce.json_values import parsed, spelled
+from skerry.deduce.json_values import parse_json, write_json
 from skerry.errors import InputError
 from skerry.model.arrays import Bools, Int64s
 from skerry.model.term import Value
 from skerry.plan.program import MICROSECONDS, Predicate, Type
 
-__all__ = ["Columns", "arrow_type"]
+__all__ = ["ArrowColumns", "arrow_type"]
 
 _TYPES = {Type.INT: pa.int64(), Type.FLOAT: pa.float64(), Type.BOOL: pa.bool_(), Type.TIME: pa.timestamp("us")}
 
@@ -23,7 +23,7 @@ def arrow_type(type_: Type, unit: int = MICROSECONDS) -> pa.DataType:
     return _TYPES.get(type_, pa.string())
 
 
-class Columns:
+class ArrowColumns:
     """Takes record batches in as rows of codes, and gives rows of codes out as record batches."""
 
     def __init__(self, codes: Encoding, unit: int) -> None:
@@ -38,17 +38,17 @@ class Columns:
         if batch.num_columns != predicate.arity:
             raise InputError(f"a fact of {predicate.name!r} has {predicate.arity} values, got {batch.num_columns}")
         rows, valid = np.empty((batch.num_rows, predicate.arity), np.int64), None
-        for place, column in enumerate(predicate.columns):
-            vector = self._read(batch.column(place), column.type)
-            rows[:, place], valid = vector.codes, both(valid, vector.valid)
+        for index, column in enumerate(predicate.columns):
+            vector = self._read(batch.column(index), column.type)
+            rows[:, index], valid = vector.codes, both(valid, vector.valid)
         return rows if valid is None else rows[valid]
 
     def batch(self, rows: Int64s, predicate: Predicate) -> pa.RecordBatch:
         """Rows as a batch."""
         schema = self.schema(predicate)
         written = [
-            self._written(np.ascontiguousarray(rows[:, place]), column.type, schema.types[place])
-            for place, column in enumerate(predicate.columns)
+            self._write(np.ascontiguousarray(rows[:, index]), column.type, schema.types[index])
+            for index, column in enumerate(predicate.columns)
         ]
         return pa.RecordBatch.from_arrays(written, schema=schema)
 
@@ -66,9 +66,9 @@ class Columns:
                 return Vector(floats.view(np.int64), type_, both(valid, None if numbers.all() else numbers))
             case Kind.BOOL:
                 return Vector(array.cast(pa.int64()).fill_null(0).to_numpy(), type_, valid)
-        return self._numbered(array, type_, valid)
+        return self._read_numbered(array, type_, valid)
 
-    def _numbered(self, array: pa.Array, type_: Type, valid: Bools | None) -> Vector:
+    def _read_numbered(self, array: pa.Array, type_: Type, valid: Bools | None) -> Vector:
         """Each different value is looked up once."""
         coded = array.dictionary_encode()
         values = [self._value(value, type_) for value in coded.dictionary.to_pylist()]
@@ -83,11 +83,11 @@ class Columns:
         if type_ in (Type.STRING, Type.NODE) or not isinstance(value, str):
             return value
         try:
-            return parsed(value)
+            return parse_json(value)
         except ValueError:
             return value if type_ is Type.ANY else None
 
-    def _written(self, codes: Int64s, type_: Type, stands: pa.DataType) -> pa.Array:
+    def _write(self, codes: Int64s, type_: Type, stands: pa.DataType) -> pa.Array:
         match kind_of(type_):
             case Kind.INT:
                 return pa.array(codes).cast(stands)
@@ -97,5 +97,5 @@ class Columns:
                 return pa.array(codes != 0)
         different, which = np.unique(codes, return_inverse=True)
         values = self._encoding.decode(different, type_)
-        texts = [value if isinstance(value, str) and type_ is not Type.ANY else spelled(value) for value in values]
+        texts = [value if isinstance(value, str) and type_ is not Type.ANY else write_json(value) for value in values]
         return pc.take(pa.array(texts, pa.string()), pa.array(which))

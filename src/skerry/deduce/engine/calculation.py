@@ -13,7 +13,7 @@ from skerry.kernels.rules.checked_arithmetic import SIGNS, exact
 from skerry.model.arrays import Bools, Int64s
 from skerry.plan.program import Type
 
-__all__ = ["calculated", "compared"]
+__all__ = ["calculate_columns", "compare_columns"]
 
 _EXACT = 2**53
 """Whole numbers up to here are floats too."""
@@ -28,7 +28,7 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
 _NUMBERS = (Kind.INT, Kind.FLOAT)
 
 
-def calculated(encoding: Encoding, sign: str, left: Vector, right: Vector) -> Vector:
+def calculate_columns(encoding: Encoding, sign: str, left: Vector, right: Vector) -> Vector:
     """``left sign right``, not valid where that has no meaning; whole numbers beyond 64 bits stop the program."""
     left, right = encoding.as_numbers(left), encoding.as_numbers(right)
     kinds = kind_of(left.type), kind_of(right.type)
@@ -37,23 +37,23 @@ def calculated(encoding: Encoding, sign: str, left: Vector, right: Vector) -> Ve
         if sign in SIGNS:
             return Vector(_exact(sign, left.codes, right.codes, valid), Type.INT, valid)
         if sign in ("//", "%"):
-            return _floored(sign, left.codes, right.codes, valid)
+            return _divide_floored(sign, left.codes, right.codes, valid)
     if kinds[0] in _NUMBERS and kinds[1] in _NUMBERS and _all_exact(left) and _all_exact(right):
         return _in_floats(sign, _floats(left), _floats(right), valid)
-    return _one_by_one(encoding, sign, left, right, valid)
+    return _calculate_one_by_one(encoding, sign, left, right, valid)
 
 
-def compared(encoding: Encoding, sign: str, left: Vector, right: Vector) -> Bools:
+def compare_columns(encoding: Encoding, sign: str, left: Vector, right: Vector) -> Bools:
     """Where ``left sign right`` holds; nowhere without a value."""
     if Kind.NUMBERED in (kind_of(left.type), kind_of(right.type)) and not _only_strings(sign, left, right):
-        left, right = _ranked(encoding, encoding.as_numbers(left), encoding.as_numbers(right))
+        left, right = _rank_strings(encoding, encoding.as_numbers(left), encoding.as_numbers(right))
     kinds = kind_of(left.type), kind_of(right.type)
     if kinds[0] is kinds[1] and (kinds[0] in (Kind.INT, Kind.BOOL) or _only_strings(sign, left, right)):
         holds: Bools = _COMPARISONS[sign](left.codes, right.codes)
     elif kinds[0] in _NUMBERS and kinds[1] in _NUMBERS and (kinds[0] is kinds[1] or _all_exact(left, right)):
         holds = _COMPARISONS[sign](_floats(left), _floats(right))
     else:
-        holds = _compared_one_by_one(encoding, sign, left, right)
+        holds = _compare_one_by_one(encoding, sign, left, right)
     valid = both(left.valid, right.valid)
     return holds if valid is None else holds & valid
 
@@ -62,8 +62,8 @@ def _only_strings(sign: str, left: Vector, right: Vector) -> bool:
     return sign in ("=", "!=") and left.type is right.type is Type.STRING
 
 
-def _ranked(encoding: Encoding, left: Vector, right: Vector) -> tuple[Vector, Vector]:
-    """Where all values are strings: their places in the alphabet; else what was given."""
+def _rank_strings(encoding: Encoding, left: Vector, right: Vector) -> tuple[Vector, Vector]:
+    """Where all values are strings: their ranks in the alphabet; else what was given."""
     if kind_of(left.type) is not Kind.NUMBERED or kind_of(right.type) is not Kind.NUMBERED:
         return left, right
     different, which = np.unique(np.concatenate([left.codes, right.codes]), return_inverse=True)
@@ -92,12 +92,12 @@ def _all_exact(*vectors: Vector) -> bool:
 def _exact(sign: str, left: Int64s, right: Int64s, valid: Bools | None) -> Int64s:
     results, wrong = exact(sign, left, right)
     if wrong is not None and (wrong if valid is None else wrong & valid).any():
-        place = int(np.flatnonzero(wrong if valid is None else wrong & valid)[0])
-        raise RuleLimit(f"{left[place]} {sign} {right[place]} does not fit into 64 bits")
+        row = int(np.flatnonzero(wrong if valid is None else wrong & valid)[0])
+        raise RuleLimit(f"{left[row]} {sign} {right[row]} does not fit into 64 bits")
     return results
 
 
-def _floored(sign: str, left: Int64s, right: Int64s, valid: Bools | None) -> Vector:
+def _divide_floored(sign: str, left: Int64s, right: Int64s, valid: Bools | None) -> Vector:
     defined = right != 0
     divisor = np.where(defined, right, 1)
     least = (left == -(2**63)) & (divisor == -1)
@@ -125,34 +125,34 @@ def _in_floats(sign: str, left: Any, right: Any, valid: Bools | None) -> Vector:
     return Vector((result + 0.0).view(np.int64), Type.FLOAT, both(valid, None if defined.all() else defined))
 
 
-def _one_by_one(encoding: Encoding, sign: str, left: Vector, right: Vector, valid: Bools | None) -> Vector:
-    places = np.arange(left.codes.size) if valid is None else np.flatnonzero(valid)
+def _calculate_one_by_one(encoding: Encoding, sign: str, left: Vector, right: Vector, valid: Bools | None) -> Vector:
+    rows = np.arange(left.codes.size) if valid is None else np.flatnonzero(valid)
     result, defined = np.zeros(left.codes.size, np.int64), np.zeros(left.codes.size, np.bool_)
-    if not places.size:
+    if not rows.size:
         return Vector(result, Type.ANY, defined)
-    firsts, which = distinct([left.codes[places], right.codes[places]])
+    firsts, which = distinct([left.codes[rows], right.codes[rows]])
     pairs = zip(
-        encoding.decode(left.codes[places][firsts], left.type),
-        encoding.decode(right.codes[places][firsts], right.type),
+        encoding.decode(left.codes[rows][firsts], left.type),
+        encoding.decode(right.codes[rows][firsts], right.type),
         strict=True,
     )
     try:
         found = encoding.encode([calculate(sign, *pair) for pair in pairs], Type.ANY)
     except OverflowError as error:
         raise RuleLimit(str(error)) from None
-    result[places] = found.codes[which]
-    defined[places] = True if found.valid is None else found.valid[which]
+    result[rows] = found.codes[which]
+    defined[rows] = True if found.valid is None else found.valid[which]
     return Vector(result, Type.ANY, defined)
 
 
-def _compared_one_by_one(encoding: Encoding, sign: str, left: Vector, right: Vector) -> Bools:
+def _compare_one_by_one(encoding: Encoding, sign: str, left: Vector, right: Vector) -> Bools:
     valid = both(left.valid, right.valid)
-    places = np.arange(left.codes.size) if valid is None else np.flatnonzero(valid)
+    rows = np.arange(left.codes.size) if valid is None else np.flatnonzero(valid)
     holds = np.zeros(left.codes.size, np.bool_)
-    if places.size:
-        firsts, which = distinct([left.codes[places], right.codes[places]])
-        lefts = encoding.decode(left.codes[places][firsts], left.type)
-        rights = encoding.decode(right.codes[places][firsts], right.type)
+    if rows.size:
+        firsts, which = distinct([left.codes[rows], right.codes[rows]])
+        lefts = encoding.decode(left.codes[rows][firsts], left.type)
+        rights = encoding.decode(right.codes[rows][firsts], right.type)
         answers = [compare(sign, first, second) for first, second in zip(lefts, rights, strict=True)]
-        holds[places] = np.array(answers, np.bool_)[which]
+        holds[rows] = np.array(answers, np.bool_)[which]
     return holds

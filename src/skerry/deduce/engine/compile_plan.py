@@ -1,7 +1,8 @@
-"""Plans written as numbers, for kernels that walk them binding by binding (``kernels.rules.plan_interpreter``).
+"""Compiles a plan to an array of numbers, which ``kernels.rules.plan_interpreter`` walks binding by binding.
 
-Not every plan can be: whole numbers are added, subtracted, multiplied and compared, truth values compared, strings told
-apart, and all values looked up as they are. Lists, floats that are worked on, and built-ins need Python.
+Not every plan can be compiled. Whole numbers can be added, subtracted, multiplied and compared, truth values compared,
+strings tested for equality, and all values looked up as they are. Lists, arithmetic on floats, and built-ins need
+Python.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from skerry.model.arrays import Int64s
 from skerry.model.term import Arithmetic, Constant, Duration, Term, Variable
 from skerry.plan.program import Type, in_units
 
-__all__ = ["script"]
+__all__ = ["compile_plan"]
 
 _COMPARISONS = {
     "=": EQUAL,
@@ -30,20 +31,20 @@ _COMPARISONS = {
 }
 
 
-class _Unfit(Exception):
-    """A plan that cannot be written so."""
+class _NotCompilable(Exception):
+    """A plan that needs Python."""
 
 
-def script(plan: Plan) -> Int64s | None:
-    """A plan as numbers, or None if it cannot be written so."""
+def compile_plan(plan: Plan) -> Int64s | None:
+    """A plan as numbers, or None if it cannot be compiled."""
     try:
-        return _Writing(plan).written()
-    except _Unfit:
+        return _Compiler(plan).compile()
+    except _NotCompilable:
         return None
 
 
-class _Writing:
-    """One plan being written down."""
+class _Compiler:
+    """Compiles one plan."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan, self._encoding, self._unit = plan, plan.setting.encoding, plan.setting.unit
@@ -52,18 +53,18 @@ class _Writing:
         self._registers: list[int] = []
         """What the registers hold at the beginning: constants stay there."""
 
-    def written(self) -> Int64s:
-        """All of it."""
+    def compile(self) -> Int64s:
+        """The instructions of the whole plan, then its registers."""
         unpack = self._plan.unpack
-        given = [(self._bound(name), column) for name, column in unpack.names]
+        given = [(self._bind_register(name), column) for name, column in unpack.names]
         constants = [(self._register(), column, code) for column, code in unpack.constants]
         taken = [*given, *((register, column) for register, column, _ in constants)]
         self._instructions += [0, 0, len(taken), *(number for pair in taken for number in pair)]
         for register, _, code in constants:
-            self._compare(EQUAL, register, self._constant(code))
+            self._compare(EQUAL, register, self._register_code(code))
         for step in self._plan.steps:
             self._write_step(step)
-        head = [self._stored(term, type_) for term, type_ in self._plan.head]
+        head = [self._register_stored(term, type_) for term, type_ in self._plan.head]
         self._instructions += [Step.FOUND, len(head), *head]
         self._instructions[:2] = len(self._instructions), len(self._registers)
         return np.array(self._instructions + self._registers, np.int64)
@@ -77,18 +78,18 @@ class _Writing:
             case Absent(relation, key):
                 self._look_up(relation.address, key, 0, negated=True)
             case Assign(name=name, term=term, type=type_):
-                self._names[name] = self._stored(term, type_)
+                self._names[name] = self._register_stored(term, type_)
             case Same(term=term, column=column, type=type_, stored=stored):
-                found = self._stored(term, type_) if stored else self._sought(term, type_)
+                found = self._register_stored(term, type_) if stored else self._register_sought(term, type_)
                 self._compare(EQUAL, found, self._names[column])
             case Compare(operator=operator, left=left, right=right):
                 self._write_comparison(operator, left, right)
             case _:
-                raise _Unfit
+                raise _NotCompilable
 
     def _match(self, step: Match) -> None:
         keys = self._keys(step.key)
-        bound = [(self._bound(name), column) for name, column in step.binds if name in step.keep]
+        bound = [(self._bind_register(name), column) for name, column in step.binds if name in step.keep]
         bits = KEPT if step.unchanged else 0
         addresses = step.relation.address, step.postings().address
         binds = [number for pair in bound for number in pair]
@@ -99,36 +100,36 @@ class _Writing:
         self._step(Step.ROW, address, bits, int(negated), len(keys), *keys)
 
     def _keys(self, key: Key) -> Sequence[int]:
-        return [self._sought(term, type_) for term, type_ in zip(key.terms, key.types, strict=True)]
+        return [self._register_sought(term, type_) for term, type_ in zip(key.terms, key.types, strict=True)]
 
     def _write_comparison(self, operator: str, left: Term, right: Term) -> None:
         (first, first_type), (second, second_type) = self._value(left), self._value(right)
         kinds = {kind_of(first_type), kind_of(second_type)}
         strings = first_type is second_type is Type.STRING and operator in ("=", "!=")
         if not (kinds in ({Kind.INT}, {Kind.BOOL}) or strings):
-            raise _Unfit
+            raise _NotCompilable
         self._compare(_COMPARISONS[operator], first, second)
 
     def _compare(self, signs: int, left: int, right: int) -> None:
         self._step(Step.COMPARE, signs, left, right)
 
-    def _sought(self, term: Term, type_: Type) -> int:
+    def _register_sought(self, term: Term, type_: Type) -> int:
         """The register of a term by whose value a column of a type is searched."""
         if isinstance(term, Constant):
-            return self._constant(self._encoding.constant(term.value, type_))
+            return self._register_code(self._encoding.constant_to_search(term.value, type_))
         register, found = self._value(term)
         if kind_of(found) is not kind_of(type_):
-            raise _Unfit
+            raise _NotCompilable
         return register
 
-    def _stored(self, term: Term, type_: Type) -> int:
+    def _register_stored(self, term: Term, type_: Type) -> int:
         """The register of a term whose value a column of a type takes in."""
         if isinstance(term, Constant):
-            return self._constant(self._encoding.constant_stored(term.value, type_))
+            return self._register_code(self._encoding.constant_to_store(term.value, type_))
         register, found = self._value(term)
         kind = kind_of(type_)
         if kind_of(found) is not kind or (kind is Kind.NUMBERED and type_ not in (found, Type.ANY)):
-            raise _Unfit
+            raise _NotCompilable
         return register
 
     def _value(self, term: Term) -> tuple[int, Type]:
@@ -143,26 +144,26 @@ class _Writing:
             case Constant(int() as value):
                 return self._register(value), Type.INT
             case Constant(str() as value):
-                return self._constant(self._encoding.constant_stored(value, Type.STRING)), Type.STRING
+                return self._register_code(self._encoding.constant_to_store(value, Type.STRING)), Type.STRING
             case Arithmetic(sign, left, right) if sign in SIGNS:
-                return self._calculated(sign, left, right), Type.INT
-        raise _Unfit
+                return self._register_result(sign, left, right), Type.INT
+        raise _NotCompilable
 
-    def _calculated(self, sign: str, left: Term, right: Term) -> int:
+    def _register_result(self, sign: str, left: Term, right: Term) -> int:
         (first, first_type), (second, second_type) = self._value(left), self._value(right)
         if {kind_of(first_type), kind_of(second_type)} != {Kind.INT}:
-            raise _Unfit
+            raise _NotCompilable
         target = self._register()
         self._step(Step.CALCULATE, SIGNS.index(sign), target, first, second)
         return target
 
-    def _constant(self, code: int | None) -> int:
+    def _register_code(self, code: int | None) -> int:
         """The register of a code; if no column can hold it, nothing is found."""
         if code is None:
-            raise _Unfit
+            raise _NotCompilable
         return self._register(code)
 
-    def _bound(self, name: str) -> int:
+    def _bind_register(self, name: str) -> int:
         register = self._names[name] = self._register()
         return register
 

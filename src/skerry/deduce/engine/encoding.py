@@ -59,7 +59,7 @@ def both(left: Bools | None, right: Bools | None) -> Bools | None:
 
 
 def distinct(columns: Sequence[Int64s]) -> tuple[Int64s, Int64s]:
-    """Rows of columns told apart: a place for each different row, and for each place which of these it equals.
+    """The distinct rows of some columns: the index of one of each, and for each row which of these it equals.
 
     >>> firsts, which = distinct([np.array([1, 1, 2]), np.array([5, 5, 5])])
     >>> which.tolist()
@@ -109,7 +109,7 @@ class Encoding:
             return Vector(self._plain(values), type_)
         fitting = [None if value is None else coerced(value, type_) for value in values]
         valid = np.array([value is not None for value in fitting], np.bool_)
-        return Vector(self._encoded(fitting, type_), type_, None if valid.all() else valid)
+        return Vector(self._encode_fitting(fitting, type_), type_, None if valid.all() else valid)
 
     def decode(self, codes: Int64s, type_: Type) -> list[Value]:
         """The values of codes."""
@@ -123,16 +123,16 @@ class Encoding:
         values = self._values
         return [values[number] for number in codes.tolist()]
 
-    def constant(self, value: Value, type_: Type) -> int | None:
+    def constant_to_search(self, value: Value, type_: Type) -> int | None:
         """The code by which a column of a type is searched for a value; None if it cannot hold it."""
         known = type_, key(value)
         if known not in self._constants:
-            found = self.sought(self.encode([value], _type_of(value)), type_)
+            found = self.convert_to_search(self.encode([value], _type_of(value)), type_)
             self._constants[known] = int(found.codes[0]) if found.valid is None or found.valid[0] else None
             self._pin(found)
         return self._constants[known]
 
-    def constant_stored(self, value: Value, type_: Type) -> int | None:
+    def constant_to_store(self, value: Value, type_: Type) -> int | None:
         """The code as which a column of a type takes a value in; None if it does not."""
         found = self.encode([value], type_)
         self._pin(found)
@@ -154,7 +154,7 @@ class Encoding:
                 self._free.append(number)
         self._kept = len(self._numbers)
 
-    def sought(self, vector: Vector, type_: Type) -> Vector:
+    def convert_to_search(self, vector: Vector, type_: Type) -> Vector:
         """Bring codes to the type of a column that is searched: numbers find numbers that count the same."""
         kind, wanted = kind_of(vector.type), kind_of(type_)
         if kind is wanted:
@@ -165,15 +165,15 @@ class Encoding:
             floats = np.ascontiguousarray(vector.codes).view(np.float64)
             whole = (np.floor(floats) == floats) & (np.abs(floats) < 2.0**63)
             return Vector(np.where(whole, floats, 0).astype(np.int64), type_, both(vector.valid, whole))
-        return self._each(vector, type_, lambda value: _fitted(value, wanted))
+        return self._each(vector, type_, lambda value: _fit(value, wanted))
 
-    def stored(self, vector: Vector, type_: Type) -> Vector:
+    def convert_to_store(self, vector: Vector, type_: Type) -> Vector:
         """Bring codes to the type of a column that takes them in; what does not fit is not valid."""
         kind, wanted = kind_of(vector.type), kind_of(type_)
         if kind is wanted and (kind is not Kind.NUMBERED or type_ in (vector.type, Type.ANY)):
             return vector
         if kind is Kind.INT and wanted is Kind.FLOAT:
-            return self.sought(vector, type_)
+            return self.convert_to_search(vector, type_)
         return self._each(vector, type_, lambda value: coerced(value, type_))
 
     def as_numbers(self, vector: Vector) -> Vector:
@@ -222,7 +222,7 @@ class Encoding:
             return self.number(value for value in values if value is not None)
         return np.array(found, np.int64)
 
-    def _encoded(self, values: Iterable[Value | None], type_: Type) -> Int64s:
+    def _encode_fitting(self, values: Iterable[Value | None], type_: Type) -> Int64s:
         given = [0 if value is None else value for value in values]
         match kind_of(type_):
             case Kind.INT | Kind.BOOL:
@@ -272,7 +272,7 @@ def _size(value: Value) -> int | float:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
 
 
-def _fitted(value: Value, kind: Kind) -> Value | None:
+def _fit(value: Value, kind: Kind) -> Value | None:
     """A value as a column of a kind would hold it; None if it would not."""
     match kind:
         case Kind.FLOAT:

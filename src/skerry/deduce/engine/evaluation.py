@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from skerry.deduce.engine.bindings import Frame, Setting
-from skerry.deduce.engine.calculation import calculated
+from skerry.deduce.engine.bindings import Bindings, Setting
+from skerry.deduce.engine.calculation import calculate_columns
 from skerry.deduce.engine.encoding import Kind, Vector, both, distinct, kind_of
 from skerry.deduce.evaluate import Evaluator, matched
 from skerry.deduce.values import Row
@@ -47,30 +47,30 @@ class Evaluation:
         self._setting, self._encoding = setting, setting.encoding
         self._evaluator = Evaluator(setting.calls, setting.unit)
 
-    def vector(self, term: Term, frame: Frame, types: Types) -> Vector:
+    def vector(self, term: Term, bindings: Bindings, types: Types) -> Vector:
         """A term's value for each binding."""
         match term:
             case Variable(name):
-                return Vector(frame.columns[name], types[name])
+                return Vector(bindings.columns[name], types[name])
             case Constant(value):
-                return self._repeated(value, frame.count)
+                return self._repeat(value, bindings.count)
             case Duration(microseconds):
-                return self._repeated(in_units(microseconds, self._setting.unit), frame.count)
+                return self._repeat(in_units(microseconds, self._setting.unit), bindings.count)
             case Arithmetic(operator, left, right):
-                first, second = self.vector(left, frame, types), self.vector(right, frame, types)
-                found = calculated(self._encoding, operator, first, second)
+                first, second = self.vector(left, bindings, types), self.vector(right, bindings, types)
+                found = calculate_columns(self._encoding, operator, first, second)
                 if found.type is not Type.ANY:
                     return found
-                return self._encoding.stored(found, type_of(self._setting, term, types))
+                return self._encoding.convert_to_store(found, type_of(self._setting, term, types))
             case Call(name, arguments):
-                return self._called(name, arguments, frame, types)
-        return self._composed(term, frame, types)
+                return self._call(name, arguments, bindings, types)
+        return self._compose(term, bindings, types)
 
-    def asked(self, name: str, arguments: Sequence[Term], frame: Frame, types: Types) -> Vector:
+    def ask(self, name: str, arguments: Sequence[Term], bindings: Bindings, types: Types) -> Vector:
         """What a built-in predicate says of each binding."""
-        return self._called(name, arguments, frame, types)
+        return self._call(name, arguments, bindings, types)
 
-    def taken_apart(self, pattern: Term, vector: Vector) -> tuple[Mapping[str, Int64s], Vector]:
+    def take_apart(self, pattern: Term, vector: Vector) -> tuple[Mapping[str, Int64s], Vector]:
         """The values of a pattern's variables, all of type ``any``; and where the pattern fits."""
         names = list(dict.fromkeys(each.name for each in variables(pattern)))
         different, which = np.unique(vector.codes, return_inverse=True)
@@ -82,36 +82,36 @@ class Evaluation:
         }
         return columns, Vector(vector.codes, vector.type, both(vector.valid, fits))
 
-    def _repeated(self, value: Value, count: int) -> Vector:
+    def _repeat(self, value: Value, count: int) -> Vector:
         type_ = _TYPES.get(type(value), Type.ANY)
         code = value if type_ is Type.INT else self._encoding.encode([value], type_).codes[0]
         return Vector(np.full(count, code, np.int64), type_)
 
-    def _called(self, name: str, arguments: Sequence[Term], frame: Frame, types: Types) -> Vector:
-        rows, which = self._rows(arguments, frame, types)
+    def _call(self, name: str, arguments: Sequence[Term], bindings: Bindings, types: Types) -> Vector:
+        rows, which = self._rows(arguments, bindings, types)
         declared = self._setting.program.functions[name]
         valid = [row for row in rows if row is not None]
         answers = iter(self._setting.calls.call(name, valid))
         found = [None if row is None else next(answers) for row in rows]
-        return _spread(self._encoding.encode(found, declared.result or Type.BOOL), which)
+        return _expand(self._encoding.encode(found, declared.result or Type.BOOL), which)
 
-    def _composed(self, term: Terms, frame: Frame, types: Types) -> Vector:
+    def _compose(self, term: Terms, bindings: Bindings, types: Types) -> Vector:
         names = list(dict.fromkeys(variables(term)))
-        rows, which = self._rows(names, frame, types)
-        bindings = ({each.name: value for each, value in zip(names, row or (), strict=True)} for row in rows)
-        values = [self._evaluator.value(term, binding) for binding in bindings]
-        return _spread(self._encoding.encode(values, Type.ANY if term.name else Type.LIST), which)
+        rows, which = self._rows(names, bindings, types)
+        assignments = ({each.name: value for each, value in zip(names, row or (), strict=True)} for row in rows)
+        values = [self._evaluator.value(term, binding) for binding in assignments]
+        return _expand(self._encoding.encode(values, Type.ANY if term.name else Type.LIST), which)
 
-    def _rows(self, terms: Sequence[Term], frame: Frame, types: Types) -> tuple[list[Row | None], Int64s]:
+    def _rows(self, terms: Sequence[Term], bindings: Bindings, types: Types) -> tuple[list[Row | None], Int64s]:
         """The different rows of values of some terms, None where one has none; and for each binding which it has."""
         if not terms:
-            return [()], np.zeros(frame.count, np.int64)
-        vectors = [self.vector(term, frame, types) for term in terms]
+            return [()], np.zeros(bindings.count, np.int64)
+        vectors = [self.vector(term, bindings, types) for term in terms]
         valid: Bools | None = None
         for vector in vectors:
             valid = both(valid, vector.valid)
-        told = [vector.codes for vector in vectors] + ([] if valid is None else [valid.astype(np.int64)])
-        firsts, which = distinct(told)
+        keys = [vector.codes for vector in vectors] + ([] if valid is None else [valid.astype(np.int64)])
+        firsts, which = distinct(keys)
         columns = [self._encoding.decode(vector.codes[firsts], vector.type) for vector in vectors]
         rows: list[Row | None] = list(zip(*columns, strict=True))
         if valid is not None:
@@ -119,5 +119,5 @@ class Evaluation:
         return rows, which
 
 
-def _spread(found: Vector, which: Int64s) -> Vector:
+def _expand(found: Vector, which: Int64s) -> Vector:
     return Vector(found.codes[which], found.type, None if found.valid is None else found.valid[which])

@@ -1,21 +1,21 @@
-"""Rules that gather, set apart: each has a predicate to itself."""
+"""Gives every rule with aggregates a predicate of its own."""
 
 from dataclasses import replace
 
 from skerry.model.term import Variable
 from skerry.plan.program import Atom, Component, Predicate, Rule
 
-__all__ = ["set_apart"]
+__all__ = ["isolate_aggregates"]
 
 
-def set_apart(component: Component, predicates: dict[str, Predicate]) -> Component:
-    """Give every rule that gathers and shares its head's predicate one of its own, from which the head is copied.
+def isolate_aggregates(component: Component, predicates: dict[str, Predicate]) -> Component:
+    """Give every rule with aggregates that shares its head's predicate one of its own, from which the head is copied.
 
     The new predicates are added to ``predicates``.
     """
     shared = [rule for rule in component.rules if rule.aggregates and _is_shared(component, rule)]
     for rule in shared:
-        component = _apart(component, rule, predicates)
+        component = _isolate(component, rule, predicates)
     return component
 
 
@@ -28,11 +28,11 @@ def _group(component: Component, name: str) -> tuple[str, ...]:
     return next((group for group in component.groups if name in group), (name,))
 
 
-def _apart(component: Component, rule: Rule, predicates: dict[str, Predicate]) -> Component:
+def _isolate(component: Component, rule: Rule, predicates: dict[str, Predicate]) -> Component:
     name = rule.head.predicate
     own = f"${name}/{rule.number}"
     predicates[own] = replace(predicates[name], name=own, declared=False)
-    columns = tuple(Variable(f"$c{place}") for place in range(predicates[name].arity))
+    columns = tuple(Variable(f"$c{index}") for index in range(predicates[name].arity))
     gathers = replace(rule, head=replace(rule.head, predicate=own))
     copies = Rule(Atom(name, columns), (Atom(own, columns),), rule.number, rule.text, rule.location)
     groups = component.groups or tuple((each,) for each in component.predicates)

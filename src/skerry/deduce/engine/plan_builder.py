@@ -1,12 +1,12 @@
-"""A plan in the making."""
+"""Builds a plan: puts the subgoals of a rule's body into an order in which each finds what it needs."""
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from skerry.deduce.engine.bindings import Setting, Step
+from skerry.deduce.engine.bindings import Setting
 from skerry.deduce.engine.encoding import Kind, kind_of
-from skerry.deduce.engine.equations import calls_any, isolated, names_in, names_of, renamed, terms_of
+from skerry.deduce.engine.equations import calls_any, names_in, names_of, rename_variables, solve_for, terms_of
 from skerry.deduce.engine.evaluation import Evaluation, Types, type_of
 from skerry.deduce.engine.plan import Plan
 from skerry.deduce.engine.relation import Relation
@@ -16,20 +16,20 @@ from skerry.deduce.engine.steps import (
     Ask,
     Assign,
     Compare,
-    Kept,
     Key,
     Match,
     Present,
     Same,
+    Step,
     TakeApart,
     Unpack,
-    keyed,
+    make_key,
 )
 from skerry.deduce.evaluate import is_pattern
 from skerry.model.term import Call, Constant, Term, Terms, Variable, variables
 from skerry.plan.program import Atom, Builtin, Comparison, Predicate, Rule, Subgoal, Type
 
-__all__ = ["Draft", "Scope"]
+__all__ = ["PlanBuilder", "Scope"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Scope:
         return any(Variable(name) in atom.arguments for atom in atoms)
 
 
-class Draft:
+class PlanBuilder:
     """A plan in the making: what is known, and what waits."""
 
     def __init__(self, scope: Scope, written: bool = False) -> None:
@@ -81,37 +81,37 @@ class Draft:
         self._written = written
         """Whether to go as the rule is written: this finds out what its variables are."""
         self.known: dict[str, Type] = {}
-        self._steps: list[tuple[Kept, set[str]]] = []
+        self._steps: list[tuple[Step, set[str]]] = []
         self._waiting: list[Waiting] = []
         self._numbers = itertools.count()
         self._unpack = Unpack((), ())
         self.solutions: list[tuple[Comparison, str, Term]] = []
         self.unchanged: Sequence[Subgoal] = ()
-        """Relations of which only that counts which has not changed."""
+        """Subgoals whose relations are looked at in their unchanged rows alone."""
 
-    def given(self, terms: Iterable[Term], types: Iterable[Type], stored: bool) -> None:
+    def start_from(self, terms: Iterable[Term], types: Iterable[Type], stored: bool) -> None:
         """Rows of these terms are there to begin with."""
         names, constants, later = list[tuple[str, int]](), list[tuple[int, int | None]](), list[tuple[Term, str]]()
         for column, (term, type_) in enumerate(zip(terms, types, strict=True)):
             if isinstance(term, Constant):
                 constants.append((column, self._constant(term, type_, stored)))
             else:
-                names.append((self._named(term, type_, later), column))
+                names.append((self._name_column(term, type_, later), column))
         self._unpack = Unpack(tuple(names), tuple(constants))
         self._read(later, stored)
 
-    def go(self, body: Iterable[Subgoal]) -> None:
+    def add_body(self, body: Iterable[Subgoal]) -> None:
         """Take subgoals until none is left."""
         self._waiting += body
         while self._waiting:
-            if not any(self._taken(ready) for ready in (self._settle, self._present, self._absent, self._call)):
+            if not any(self._take_first(ready) for ready in (self._settle, self._present, self._absent, self._call)):
                 atoms = [each for each in self._waiting if isinstance(each, Atom) and not each.negated]
                 if atoms:
                     self._match(min(atoms, key=self._cost))
                 else:
                     self._force()
 
-    def plan(self, head: tuple[tuple[Term, Type], ...], every: bool = False) -> Plan:
+    def build(self, head: tuple[tuple[Term, Type], ...], every: bool = False) -> Plan:
         """The plan, each step knowing what is still needed after it.
 
         Unless every binding counts, one row does where nothing of it is needed.
@@ -119,7 +119,7 @@ class Draft:
         needed = {name for term, _ in head for name in names_of(term)}
         steps: list[Step] = []
         for step, reads in reversed(self._steps):
-            kept = step.keeping((*BESIDE, *needed), reads)
+            kept = step.with_needs((*BESIDE, *needed), reads)
             if isinstance(kept, Match) and not every and not needed.intersection(name for name, _ in kept.binds):
                 kept = replace(kept, once=not kept.ranked)
             steps.append(kept)
@@ -131,10 +131,10 @@ class Draft:
 
     def _constant(self, term: Constant, type_: Type, stored: bool) -> int | None:
         if not stored:
-            return self._setting.encoding.constant(term.value, type_)
-        return self._setting.encoding.constant_stored(term.value, type_)
+            return self._setting.encoding.constant_to_search(term.value, type_)
+        return self._setting.encoding.constant_to_store(term.value, type_)
 
-    def _named(self, term: Term, type_: Type, later: list[tuple[Term, str]]) -> str:
+    def _name_column(self, term: Term, type_: Type, later: list[tuple[Term, str]]) -> str:
         """The name under which a column is read: a variable's, or one of its own, to be looked at later."""
         if isinstance(term, Variable) and term.name not in self.known and self._is_direct(term.name, type_):
             self.known[term.name] = type_
@@ -165,7 +165,7 @@ class Draft:
         exact = kind_of(type_) in (Kind.INT, Kind.BOOL)
         return exact and self._scope.natural.get(variable.name) is Type.ANY and not self._knows(variable)
 
-    def _taken(self, ready: Callable[[Waiting], bool]) -> bool:
+    def _take_first(self, ready: Callable[[Waiting], bool]) -> bool:
         """Take the first of those waiting that is ready in some way."""
         for each in self._waiting:
             if ready(each):
@@ -201,7 +201,7 @@ class Draft:
         if len(unknown) != 1:
             return False
         [name] = unknown
-        solution = isolated(left, right, name)
+        solution = solve_for(left, right, name)
         if solution is None or not self._may_bind(name, left, right, solution):
             return False
         self._assign(name, solution, type_of(self._setting, solution, self.known))
@@ -251,12 +251,12 @@ class Draft:
         """Go through the rows of a relation that fit what is known."""
         self._waiting.remove(atom)
         terms, types = terms_of(atom), self._scope.types(atom.predicate)
-        columns = tuple(place for place, term in enumerate(terms) if self._knows(term))
-        known = [terms[place] for place in columns]
-        key = keyed(self._setting, self._evaluation, known, [types[place] for place in columns], self.known)
+        columns = tuple(column for column, term in enumerate(terms) if self._knows(term))
+        known = [terms[column] for column in columns]
+        key = make_key(self._setting, self._evaluation, known, [types[column] for column in columns], self.known)
         later: list[tuple[Term, str]] = []
-        others = (place for place in range(len(terms)) if place not in columns)
-        binds = tuple((self._named(terms[place], types[place], later), place) for place in others)
+        others = (column for column in range(len(terms)) if column not in columns)
+        binds = tuple((self._name_column(terms[column], types[column], later), column) for column in others)
         reads = {name for term in known for name in names_of(term)}
         ranked, unchanged = self._ranks(atom), self._is_unchanged(atom)
         self._add(Match(self._relation(atom), columns, key, binds, ranked, unchanged), reads)
@@ -289,7 +289,7 @@ class Draft:
         if len(unknown) != 1 or not self._knows(right) or calls_any(left) or calls_any(right):
             return False
         [name] = unknown
-        solution = isolated(left, right, name)
+        solution = solve_for(left, right, name)
         if solution is None:
             return False
         self._assign(name, solution, Type.INT)
@@ -313,12 +313,13 @@ class Draft:
         """Every variable of the pattern is read, under its own name if that is new."""
         known, later = dict(self.known), list[tuple[Term, str]]()
         names = {
-            variable.name: self._named(variable, Type.ANY, later) for variable in dict.fromkeys(variables(pattern))
+            variable.name: self._name_column(variable, Type.ANY, later)
+            for variable in dict.fromkeys(variables(pattern))
         }
-        self._add(TakeApart(self._evaluation, term, renamed(pattern, names), known), set(names_of(term)))
+        self._add(TakeApart(self._evaluation, term, rename_variables(pattern, names), known), set(names_of(term)))
         self._read(later, stored=False)
 
-    def _add(self, step: Kept, reads: set[str]) -> None:
+    def _add(self, step: Step, reads: set[str]) -> None:
         self._steps.append((step, reads))
 
     def _knows(self, term: Term) -> bool:
@@ -335,15 +336,15 @@ class Draft:
 
     def _key(self, atom: Atom) -> Key:
         types = self._scope.types(atom.predicate)
-        return keyed(self._setting, self._evaluation, terms_of(atom), types, self.known)
+        return make_key(self._setting, self._evaluation, terms_of(atom), types, self.known)
 
     def _cost(self, atom: Atom) -> float:
         """About how many rows a binding meets. As written, relations with more known columns come first."""
         terms, relation = terms_of(atom), self._relation(atom)
-        known = tuple(place for place, term in enumerate(terms) if self._knows(term))
+        known = tuple(column for column, term in enumerate(terms) if self._knows(term))
         if self._written:
             return -len(known)
-        counted = relation.rows_a_key(known)
+        counted = relation.rows_per_key(known)
         return float(max(relation.size, 1)) ** (1 - len(known) / max(len(terms), 1)) if counted is None else counted
 
 

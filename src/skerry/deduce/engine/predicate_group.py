@@ -15,11 +15,11 @@ import numpy as np
 
 from skerry.deduce.engine.bindings import LOWEST, Setting
 from skerry.deduce.engine.relation import NEW, Relation
-from skerry.deduce.engine.rule_runner import Derivation, Heads
+from skerry.deduce.engine.rule_runner import Heads, RuleRunner
 from skerry.deduce.limits import too_many_tuples
 from skerry.model.arrays import Bools, Int64s
 
-__all__ = ["Group", "Stage"]
+__all__ = ["PredicateGroup", "Stage"]
 
 _NO_ROWS = np.empty(0, np.int64)
 
@@ -39,20 +39,20 @@ class Stage:
         return np.full(count, self.floor) if below is None else np.maximum(below + 1, self.floor)
 
 
-class Group:
+class PredicateGroup:
     """Some predicates with the rules that derive them."""
 
     def __init__(
-        self, setting: Setting, predicates: Sequence[str], derivations: Iterable[Derivation], recursive: bool
+        self, setting: Setting, predicates: Sequence[str], runners: Iterable[RuleRunner], recursive: bool
     ) -> None:
         self.predicates, self._setting = tuple(predicates), setting
-        self.derivations: dict[str, list[Derivation]] = {predicate: [] for predicate in predicates}
-        self._users: dict[str, list[tuple[Derivation, int]]] = {predicate: [] for predicate in predicates}
-        for derivation in derivations:
-            self.derivations[derivation.rule.head.predicate].append(derivation)
-            for place, atom in derivation.atoms:
+        self.runners: dict[str, list[RuleRunner]] = {predicate: [] for predicate in predicates}
+        self._users: dict[str, list[tuple[RuleRunner, int]]] = {predicate: [] for predicate in predicates}
+        for runner in runners:
+            self.runners[runner.rule.head.predicate].append(runner)
+            for index, atom in runner.atoms:
                 if atom.predicate in self._users and not atom.negated:
-                    self._users[atom.predicate].append((derivation, place))
+                    self._users[atom.predicate].append((runner, index))
         self.recursive = recursive and any(self._users.values())
         """Whether its predicates need each other within a stage."""
 
@@ -61,7 +61,7 @@ class Group:
         return self._setting.relations[predicate]
 
     def settle(
-        self, doubted: Mapping[str, Sequence[Int64s]], gained: "Iterable[tuple[Derivation, Heads]]", stage: Stage
+        self, doubted: Mapping[str, Sequence[Int64s]], gained: "Iterable[tuple[RuleRunner, Heads]]", stage: Stage
     ) -> None:
         """Take out what has no derivation any more of the rows in doubt; then put in what is gained.
 
@@ -69,32 +69,32 @@ class Group:
         """
         if not self.recursive:
             self._drop(doubted)
-            for derivation, heads in gained:
-                self._put(derivation, heads, stage)
+            for runner, heads in gained:
+                self._insert(runner, heads, stage)
             return
         suspended = self._suspend(doubted, stage)
         changed = self._revive(suspended, stage)
-        for derivation, heads in gained:
-            changed.setdefault(derivation.rule.head.predicate, []).extend(self._put(derivation, heads, stage))
+        for runner, heads in gained:
+            changed.setdefault(runner.rule.head.predicate, []).extend(self._insert(runner, heads, stage))
         while changed:
             changed = self._round(changed, stage)
 
-    def derived(self, predicate: str, codes: Int64s, below: Int64s | None = None) -> Bools:
+    def find_derived(self, predicate: str, codes: Int64s, below: Int64s | None = None) -> Bools:
         """Which rows some rule derives now."""
         found = np.zeros(len(codes), np.bool_)
-        for derivation in self.derivations[predicate]:
+        for runner in self.runners[predicate]:
             open_ = np.flatnonzero(~found)
             if open_.size:
-                found[open_] = derivation.holds(codes[open_], None if below is None else below[open_])
+                found[open_] = runner.holds(codes[open_], None if below is None else below[open_])
         return found
 
-    def ranked(self, predicate: str, codes: Int64s) -> tuple[Bools, Int64s]:
+    def find_ranks(self, predicate: str, codes: Int64s) -> tuple[Bools, Int64s]:
         """Which rows some rule derives now, and the greatest rank of what they rest on."""
         found, ranks = np.zeros(len(codes), np.bool_), np.full(len(codes), LOWEST)
-        for derivation in self.derivations[predicate]:
+        for runner in self.runners[predicate]:
             open_ = np.flatnonzero(~found)
             if open_.size:
-                found[open_], ranks[open_] = derivation.ranked(codes[open_])
+                found[open_], ranks[open_] = runner.find_ranks(codes[open_])
         return found, ranks
 
     def _drop(self, doubted: Mapping[str, Sequence[Int64s]]) -> None:
@@ -102,28 +102,28 @@ class Group:
             relation = self.relation(predicate)
             alive = _alive(relation, rows)
             if alive.size:
-                lost = alive[~self.derived(predicate, relation.codes[alive])]
+                lost = alive[~self.find_derived(predicate, relation.codes[alive])]
                 if lost.size:
                     relation.suspend(lost)
 
-    def _put(self, derivation: Derivation, heads: Heads, stage: Stage) -> list[Int64s]:
+    def _insert(self, runner: RuleRunner, heads: Heads, stage: Stage) -> list[Int64s]:
         """Insert rows; those that were not there."""
-        relation, changed = self.relation(derivation.rule.head.predicate), list[Int64s]()
+        relation, changed = self.relation(runner.rule.head.predicate), list[Int64s]()
         for codes, ranks in heads:
             own = stage.of(relation, codes)
             if own is not None:
                 codes, ranks = codes[own], None if ranks is None else ranks[own]
             rows = relation.insert(codes, stage.ranks(len(codes), ranks))
-            self._guard(relation, derivation)
+            self._guard(relation, runner)
             if rows.size:
                 changed.append(rows)
         return changed
 
-    def _guard(self, relation: Relation, derivation: Derivation) -> None:
-        self._setting.check(derivation.rule)
+    def _guard(self, relation: Relation, runner: RuleRunner) -> None:
+        self._setting.check(runner.rule)
         limits = self._setting.program.limits
         if relation.size > limits.tuples:
-            raise too_many_tuples(limits, relation.name, derivation.rule.number)
+            raise too_many_tuples(limits, relation.name, runner.rule.number)
 
     def _suspend(self, doubted: Mapping[str, Sequence[Int64s]], stage: Stage) -> dict[str, list[Int64s]]:
         """Suspend, from the lowest rank up, what rests on nothing of lower rank."""
@@ -133,7 +133,7 @@ class Group:
         for rank, predicate, rows in queue:
             relation = self.relation(predicate)
             alive = _alive(relation, rows)
-            held = self.derived(predicate, relation.codes[alive], np.full(alive.size, rank))
+            held = self.find_derived(predicate, relation.codes[alive], np.full(alive.size, rank))
             lost = alive[~held]
             if lost.size:
                 relation.suspend(lost)
@@ -143,9 +143,9 @@ class Group:
 
     def _doubt_users(self, predicate: str, lost: Int64s, rank: int, stage: Stage, queue: "_ByRank") -> None:
         codes = self.relation(predicate).codes[lost]
-        for derivation, place in self._users[predicate]:
-            relation = self.relation(derivation.rule.head.predicate)
-            for heads, _ in derivation.lost(place, codes):
+        for runner, index in self._users[predicate]:
+            relation = self.relation(runner.rule.head.predicate)
+            for heads, _ in runner.derive_lost(index, codes):
                 own = stage.of(relation, heads)
                 rows = relation.find(heads if own is None else heads[own])
                 rows = rows[rows >= 0]
@@ -156,7 +156,7 @@ class Group:
         for predicate, rows in suspended.items():
             relation = self.relation(predicate)
             codes = relation.codes[np.concatenate(rows)]
-            found, ranks = self.ranked(predicate, codes)
+            found, ranks = self.find_ranks(predicate, codes)
             revived = relation.insert(codes[found], stage.ranks(len(codes), ranks[found]))
             if revived.size:
                 changed[predicate] = [revived]
@@ -168,12 +168,12 @@ class Group:
         for predicate, rows in changed.items():
             if not rows:
                 continue
-            relation, found = self.relation(predicate), _joined(rows)
+            relation, found = self.relation(predicate), _concatenate(rows)
             codes, ranks = relation.codes[found], relation.ranks[found]
-            for derivation, place in self._users[predicate]:
-                new = self._put(derivation, derivation.gained(place, codes, ranks), stage)
+            for runner, index in self._users[predicate]:
+                new = self._insert(runner, runner.derive_gained(index, codes, ranks), stage)
                 if new:
-                    after.setdefault(derivation.rule.head.predicate, []).extend(new)
+                    after.setdefault(runner.rule.head.predicate, []).extend(new)
         return after
 
 
@@ -210,13 +210,13 @@ class _ByRank:
                 yield rank, predicate, rows
 
 
-def _joined(rows: Sequence[Int64s]) -> Int64s:
+def _concatenate(rows: Sequence[Int64s]) -> Int64s:
     return rows[0] if len(rows) == 1 else np.concatenate(rows) if rows else _NO_ROWS
 
 
 def _alive(relation: Relation, rows: Sequence[Int64s]) -> Int64s:
     """The different rows that are there now."""
-    found = _joined(rows)
+    found = _concatenate(rows)
     if found.size > 1:
         found = np.unique(found)
     return found[(relation.states[found] & NEW) != 0]

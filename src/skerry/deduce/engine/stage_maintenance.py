@@ -1,25 +1,28 @@
-"""Keeps the predicates of a component true, stage by stage."""
+"""Maintains a component with stages, stage by stage."""
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from skerry.deduce.engine.aggregation import Gathering
+from skerry.deduce.engine.aggregation import Aggregation
 from skerry.deduce.engine.bindings import Setting
 from skerry.deduce.engine.encoding import Vector
-from skerry.deduce.engine.group_maintenance import Position, Upkeep, at_first, derivations_of
-from skerry.deduce.engine.predicate_group import Group, Stage
+from skerry.deduce.engine.group_maintenance import GroupMaintenance, Part, derive_at_first, runners_of
+from skerry.deduce.engine.predicate_group import PredicateGroup, Stage
 from skerry.deduce.engine.relation import NEW, Relation
-from skerry.deduce.engine.rule_runner import Derivation, Heads
+from skerry.deduce.engine.rule_runner import Heads, RuleRunner
 from skerry.deduce.limits import too_many_stages
 from skerry.model.arrays import Bools, Int64s
 from skerry.plan.program import Component, Predicate
 
-__all__ = ["ByStages"]
+__all__ = ["StageMaintenance"]
+
+Within = tuple[int, PredicateGroup]
+"""The stage and the recursive group that have just been settled."""
 
 
-class ByStages(Upkeep):
+class StageMaintenance(GroupMaintenance):
     """A component with stages: what changes waits for its stage, and there for its group.
 
     When a stage and group come up, all that they rest on is final, so each tuple is decided once. What was derived
@@ -28,29 +31,29 @@ class ByStages(Upkeep):
 
     def __init__(self, setting: Setting, predicates: Mapping[str, Predicate], component: Component) -> None:
         super().__init__(setting, predicates, component)
-        self._place_of = {name: place for place, each in enumerate(self._positions) for name in each.predicates}
-        self._users: dict[str, list[tuple[Derivation, int, bool]]] = {name: [] for name in self._place_of}
-        for position in self._positions:
-            for derivation in derivations_of(position):
-                for place, atom in derivation.atoms:
+        self._part_index = {name: index for index, each in enumerate(self._parts) for name in each.predicates}
+        self._users: dict[str, list[tuple[RuleRunner, int, bool]]] = {name: [] for name in self._part_index}
+        for part in self._parts:
+            for runner in runners_of(part):
+                for index, atom in runner.atoms:
                     if atom.predicate in self._users:
-                        self._users[atom.predicate].append((derivation, place, atom.negated))
+                        self._users[atom.predicate].append((runner, index, atom.negated))
 
     def settle(self) -> None:
         """Make the component true again, from the lowest stage up."""
         if self._begun and not self._is_touched():
             return
         queue, stages = _Queue(self), set[int]()
-        for position in self._positions:
-            for derivation in derivations_of(position):
-                for place, rows, gains in self._changes(derivation, self._place_of):
-                    queue.schedule(derivation, place, rows, gains)
+        for part in self._parts:
+            for runner in runners_of(part):
+                for index, rows, gains in self._changes(runner, self._part_index):
+                    queue.schedule(runner, index, rows, gains)
                 if not self._begun:
-                    queue.push(derivation, at_first(derivation), gains=True)
-        for stage, place, waiting in queue:
+                    queue.push(runner, derive_at_first(runner), gains=True)
+        for stage, index, waiting in queue:
             stages.add(stage)
             self._guard(stages)
-            self._settle_position(queue, stage, self._positions[place], waiting)
+            self._settle_part(queue, stage, self._parts[index], waiting)
         self._begun = True
 
     def stages_of(self, predicate: str, codes: Int64s) -> Int64s:
@@ -69,13 +72,13 @@ class ByStages(Upkeep):
         for stage in np.unique(stages).tolist():
             yield stage, stages == stage
 
-    def predicates_at(self, place: int) -> tuple[str, ...]:
+    def predicates_at(self, index: int) -> tuple[str, ...]:
         """The predicates of a group."""
-        return self._positions[place].predicates
+        return self._parts[index].predicates
 
-    def location_of(self, predicate: str) -> int:
+    def index_of(self, predicate: str) -> int:
         """Where a predicate stands among the groups."""
-        return self._place_of[predicate]
+        return self._part_index[predicate]
 
     def _guard(self, stages: set[int]) -> None:
         self._setting.check(self.component.rules[0])
@@ -83,47 +86,47 @@ class ByStages(Upkeep):
         if len(stages) > limits.stage:
             raise too_many_stages(limits, self.component.predicates[0], self.component.rules[0].number)
 
-    def _settle_position(self, queue: "_Queue", stage: int, position: Position, waiting: "_Waiting") -> None:
-        relations = [self._setting.relations[name] for name in position.predicates]
+    def _settle_part(self, queue: "_Queue", stage: int, part: Part, waiting: "_Waiting") -> None:
+        relations = [self._setting.relations[name] for name in part.predicates]
         marks = [relation.mark() for relation in relations]
-        if isinstance(position, Gathering):
-            position.settle([*waiting.gained[position.predicates[0]], *waiting.doubted[position.predicates[0]]])
+        if isinstance(part, Aggregation):
+            part.settle([*waiting.gained[part.predicates[0]], *waiting.doubted[part.predicates[0]]])
         else:
             settled = _OneStage(self, stage)
             doubted = {
-                name: [_found(self._setting.relations[name], codes) for codes in given]
+                name: [_find_rows(self._setting.relations[name], codes) for codes in given]
                 for name, given in waiting.doubted.items()
             }
-            position.settle(doubted, self._verified(position, waiting.gained), settled)
+            part.settle(doubted, self._verify(part, waiting.gained), settled)
         for relation, mark in zip(relations, marks, strict=True):
-            added, deleted = relation.changed_since(mark)
-            for derivation, place, negated in self._users[relation.name]:
-                within = (stage, position) if isinstance(position, Group) and position.recursive else None
+            added, deleted = relation.changes_since(mark)
+            for runner, index, negated in self._users[relation.name]:
+                within = (stage, part) if isinstance(part, PredicateGroup) and part.recursive else None
                 for rows, gains in ((added, not negated), (deleted, negated)):
                     if rows.size:
-                        queue.schedule(derivation, place, relation.codes[rows], gains, within)
+                        queue.schedule(runner, index, relation.codes[rows], gains, within)
 
-    def _verified(self, group: Group, gained: Mapping[str, list[Int64s]]) -> Iterator[tuple[Derivation, Heads]]:
+    def _verify(self, group: PredicateGroup, gained: Mapping[str, list[Int64s]]) -> Iterator[tuple[RuleRunner, Heads]]:
         """Of the rows that were derived before their turn, those that still are."""
         for name, codes in gained.items():
             if not codes:
                 continue
-            yield group.derivations[name][0], self._derived(group, self._setting.relations[name], codes)
+            yield group.runners[name][0], self._find_derived(group, self._setting.relations[name], codes)
 
-    def _derived(self, group: Group, relation: Relation, given: list[Int64s]) -> Heads:
+    def _find_derived(self, group: PredicateGroup, relation: Relation, given: list[Int64s]) -> Heads:
         codes = np.concatenate(given)
         codes = codes[~relation.find_live(codes, NEW)[1]]
         if len(codes) and group.recursive:
-            found, ranks = group.ranked(relation.name, codes)
+            found, ranks = group.find_ranks(relation.name, codes)
             yield codes[found], ranks[found]
         elif len(codes):
-            yield codes[group.derived(relation.name, codes)], None
+            yield codes[group.find_derived(relation.name, codes)], None
 
 
 class _OneStage(Stage):
     """The rows of one stage."""
 
-    def __init__(self, component: ByStages, stage: int) -> None:
+    def __init__(self, component: StageMaintenance, stage: int) -> None:
         self._component, self._stage = component, stage
         self.floor = stage << 32
 
@@ -142,48 +145,53 @@ class _Waiting:
 class _Queue:
     """What waits, by stage and group."""
 
-    def __init__(self, component: ByStages) -> None:
+    def __init__(self, component: StageMaintenance) -> None:
         self._component = component
         self._keys: list[tuple[int, int]] = []
         self._waiting: dict[tuple[int, int], _Waiting] = {}
 
     def schedule(
-        self, derivation: Derivation, place: int, rows: Int64s, gains: bool, within: tuple[int, Group] | None = None
+        self,
+        runner: RuleRunner,
+        index: int,
+        rows: Int64s,
+        gains: bool,
+        within: Within | None = None,
     ) -> None:
         """Let what a rule makes of changed rows wait for its turn; what a group has settled itself is left out."""
-        heads = derivation.gained(place, rows) if gains else derivation.lost(place, rows)
-        self.push(derivation, heads, gains, within)
+        heads = runner.derive_gained(index, rows) if gains else runner.derive_lost(index, rows)
+        self.push(runner, heads, gains, within)
 
-    def push(self, derivation: Derivation, heads: Heads, gains: bool, within: tuple[int, Group] | None = None) -> None:
+    def push(self, runner: RuleRunner, heads: Heads, gains: bool, within: Within | None = None) -> None:
         """Let rows wait for their turn."""
-        name = derivation.rule.head.predicate
+        name = runner.rule.head.predicate
         settled = within[0] if within and name in within[1].predicates else None
         for codes, _ in heads:
-            for stage, own in self._component.by_stage(name, self._whole(derivation, codes)):
+            for stage, own in self._component.by_stage(name, self._whole(runner, codes)):
                 if stage != settled:
-                    waiting = self._at(stage, self._component.location_of(name))
+                    waiting = self._at(stage, self._component.index_of(name))
                     (waiting.gained if gains else waiting.doubted)[name].append(codes if own is None else codes[own])
 
     def __iter__(self) -> Iterator[tuple[int, int, _Waiting]]:
         while self._keys:
-            stage, place = heapq.heappop(self._keys)
-            yield stage, place, self._waiting.pop((stage, place))
+            stage, index = heapq.heappop(self._keys)
+            yield stage, index, self._waiting.pop((stage, index))
 
-    def _whole(self, derivation: Derivation, codes: Int64s) -> Int64s:
+    def _whole(self, runner: RuleRunner, codes: Int64s) -> Int64s:
         """Rows with all columns of the head, those that are gathered being empty."""
-        if len(derivation.columns) == len(derivation.rule.head.arguments):
+        if len(runner.columns) == len(runner.rule.head.arguments):
             return codes
-        whole = np.zeros((len(codes), len(derivation.rule.head.arguments)), np.int64)
-        whole[:, derivation.columns] = codes
+        whole = np.zeros((len(codes), len(runner.rule.head.arguments)), np.int64)
+        whole[:, runner.columns] = codes
         return whole
 
-    def _at(self, stage: int, place: int) -> _Waiting:
-        if (stage, place) not in self._waiting:
-            heapq.heappush(self._keys, (stage, place))
-            self._waiting[stage, place] = _Waiting(self._component.predicates_at(place))
-        return self._waiting[stage, place]
+    def _at(self, stage: int, index: int) -> _Waiting:
+        if (stage, index) not in self._waiting:
+            heapq.heappush(self._keys, (stage, index))
+            self._waiting[stage, index] = _Waiting(self._component.predicates_at(index))
+        return self._waiting[stage, index]
 
 
-def _found(relation: Relation, codes: Int64s) -> Int64s:
+def _find_rows(relation: Relation, codes: Int64s) -> Int64s:
     rows = relation.find(codes)
     return rows[rows >= 0]

@@ -28,13 +28,13 @@ class Window:
         self._arrivals: deque[tuple[Int64s, Int64s]] = deque()
         self._count = 0
 
-    def within(self, codes: Int64s, now: int | None) -> Int64s:
+    def keep_recent(self, codes: Int64s, now: int | None) -> Int64s:
         """The facts, less those that are too old to come in."""
         if now is None or self._span is None or self._time is None:
             return codes
         return codes[codes[:, self._time] >= max(now - self._span, _LEAST)]
 
-    def leaving(self, now: int | None) -> Int64s:
+    def take_expired(self, now: int | None) -> Int64s:
         """The facts that are too old now."""
         if now is None or self._span is None:
             return np.empty(0, np.int64)
@@ -60,7 +60,7 @@ class Window:
             self._arrivals.append((self._relation.ranks[rows], rows))
         return rows
 
-    def crowded_out(self) -> Int64s:
+    def take_excess(self) -> Int64s:
         """The oldest facts beyond the number that is kept."""
         if self._rows is None:
             return np.empty(0, np.int64)

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from skerry.deduce.change import Change
-from skerry.deduce.json_values import spelled
+from skerry.deduce.json_values import write_json
 from skerry.deduce.values import Row, order, row_key
 from skerry.errors import SourceError
 from skerry.model.term import Compound, Value
@@ -120,7 +120,7 @@ def _write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]
 def _shown(value: Value, kind: Type, unit: int) -> str:
     """A cell: nested values as JSON, times as they came."""
     if isinstance(value, tuple | Compound):
-        return spelled(value)
+        return write_json(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if kind == Type.TIME and unit != 1 and isinstance(value, int):

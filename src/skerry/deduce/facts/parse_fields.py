@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skerry.deduce.json_values import parsed
+from skerry.deduce.json_values import parse_json
 from skerry.deduce.values import coerced
 from skerry.model.term import Value
 from skerry.plan.program import Type
@@ -132,7 +132,7 @@ def _moment(text: str) -> int:
 
 
 def _nested(text: str, kind: Type) -> Value:
-    value = coerced(parsed(text), kind)
+    value = coerced(parse_json(text), kind)
     if value is None:
         raise ValueError(text)
     return value

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from skerry.deduce.aggregates import gathered
+from skerry.deduce.aggregates import aggregate_values
 from skerry.deduce.evaluate import Binding, Calls, matched
 from skerry.deduce.rule_text import shown, write_rule, write_subgoal
 from skerry.deduce.subgoal_order import Bind, Check, Match, Step
@@ -136,7 +136,7 @@ class Why:
             return Variable("_") if value is None else Constant(value)
         term = argument.argument or Constant(1)
         values = [value for row in rows if (value := self._solver.evaluator.value(term, row)) is not None]
-        return Constant(gathered(argument.function, values)) if values else Variable("_")
+        return Constant(aggregate_values(argument.function, values)) if values else Variable("_")
 
     def _reason(self, step: Step, rule: Rule, binding: Binding) -> str:
         match step:

@@ -58,7 +58,7 @@ def wraps(sign, first, second):
 
 @kernel
 def _overflows(first, second):
-    """Whether a product needs more than 64 bits. Computed by division: compilers assume that a product does not overflow."""
+    """Whether a product overflows. Found by division: compilers assume that products never do."""
     if first == 0 or second == 0:
         return False
     if first > 0 and second > 0:

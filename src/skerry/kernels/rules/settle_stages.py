@@ -48,7 +48,7 @@ class Ending(IntEnum):
 
 
 class RelationPart(IntEnum):
-    """What is known of a relation. Relations from outside the component, which only bring changes, come first and have no stage."""
+    """What is known of a relation. Those outside the component only bring changes; they come first, without a stage."""
 
     HEADER = 0
     STAGE = 1

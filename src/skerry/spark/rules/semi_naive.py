@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from skerry.deduce.aggregates import gathered
+from skerry.deduce.aggregates import aggregate_values
 from skerry.deduce.limits import too_many_tuples
 from skerry.errors import RuleLimit
 from skerry.model.term import Constant, Value, Variable
@@ -160,7 +160,7 @@ def _gathered(rule: Rule, frame: DataFrame, schema: StructType) -> DataFrame:
         cells = []
         for place, argument in enumerate(arguments):
             if isinstance(argument, Aggregate):
-                cells.append(gathered(argument.function, _values(group, argument)))
+                cells.append(aggregate_values(argument.function, _values(group, argument)))
             else:
                 cells.append(constants[place] if place in constants else group.column(_variable(argument))[0].as_py())
         return pa.table({f"c{place}": [cell] for place, cell in enumerate(cells)})

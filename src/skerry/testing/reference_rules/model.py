@@ -8,7 +8,7 @@ next is begun, so a negated subgoal is only asked about what cannot change any m
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
-from skerry.deduce.aggregates import NUMERIC, gathered
+from skerry.deduce.aggregates import NUMERIC, aggregate_values
 from skerry.deduce.evaluate import Binding, Calls
 from skerry.deduce.limits import Guard, beyond
 from skerry.deduce.subgoal_order import Step
@@ -125,7 +125,7 @@ class _Model:
                 groups.setdefault(row_key(group), []).append(row)
         for rows in groups.values():
             yield tuple(
-                gathered(argument.function, column) if isinstance(argument, Aggregate) else column[0]
+                aggregate_values(argument.function, column) if isinstance(argument, Aggregate) else column[0]
                 for argument, column in zip(rule.head.arguments, zip(*rows, strict=True), strict=True)
             )
 
