@@ -4,7 +4,7 @@ import pytest
 
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.checks import check
-from skerry.deduce.magic import asked, fits
+from skerry.deduce.magic import fits, narrow
 from skerry.lang.rules import read
 from skerry.lang.rules.question import read_question
 from skerry.plan.program import Class
@@ -18,7 +18,7 @@ COUSINS = "same(x, y) :- flat(x, y). same(x, y) :- up(x, a), same(a, b), down(b,
 def asking(text, question):
     checked = check(read(text))
     goal = read_question(question, checked)
-    return asked(checked, goal), goal
+    return narrow(checked, goal), goal
 
 
 def derived(narrowed, facts):

@@ -10,7 +10,7 @@ from skerry.deduce.builtins import Builtins
 from skerry.deduce.change import Tick
 from skerry.deduce.checks import check
 from skerry.deduce.engine import Engine
-from skerry.deduce.magic import asked, fits
+from skerry.deduce.magic import fits, narrow
 from skerry.lang.rules import read
 from skerry.model.term import Constant, Variable
 from skerry.plan.program import Atom
@@ -105,7 +105,7 @@ def agrees_with_magic(engine, seed, layers=None):
     generated, random = program(seed, layers), Random(seed)
     names = [name for name, each in generated.checked.predicates.items() if not each.base and not name.startswith("$")]
     goal = question(random, generated.checked.predicates[random.choice(names)])
-    narrowed = asked(generated.checked, goal)
+    narrowed = narrow(generated.checked, goal)
     known = narrowed.checked.predicates
     ticks = [
         Tick(

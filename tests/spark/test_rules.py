@@ -6,8 +6,8 @@ from skerry.deduce.builtins import Builtins
 from skerry.deduce.checks import check
 from skerry.errors import RuleLimit
 from skerry.lang.rules import read
-from skerry.spark.rules.semi_naive import model
-from skerry.spark.rules.supported import schema_of, typed, unfit
+from skerry.spark.rules.semi_naive import compute_model
+from skerry.spark.rules.supported import find_obstacle, infer_from_facts, schema_of
 from skerry.spark.session import session
 from skerry.testing.reference_rules import Reference
 from tests.deduce.generator import program
@@ -34,11 +34,11 @@ FACTS = {"edge": EDGES, "node": [(n,) for n in range(-7, 8)], "weight": [(n, 0.1
 
 def derived(text, facts):
     """What the frames hold, and what the reference says, by predicate."""
-    checked = typed(check(read(text)), facts)
-    assert unfit(checked) is None
+    checked = infer_from_facts(check(read(text)), facts)
+    assert find_obstacle(checked) is None
     spark = session("local[2]")
     frames = {name: spark.createDataFrame(rows, schema_of(checked, name)) for name, rows in facts.items()}
-    found = model(spark, checked, frames)
+    found = compute_model(spark, checked, frames)
     reference = Reference(checked, Builtins({}))
     reference.tick(None, facts, {})
     return {name: ({tuple(row) for row in found[name].collect()}, set(reference.rows(name))) for name in found}
@@ -79,4 +79,4 @@ def test_a_sum_beyond_64_bits_stops_the_program():
     ],
 )
 def test_what_frames_cannot_do_is_said(text, told):
-    assert told in unfit(typed(check(read(text)), {"n": [(1,)]}))
+    assert told in find_obstacle(infer_from_facts(check(read(text)), {"n": [(1,)]}))

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from skerry.deduce.values import key, order
+from skerry.deduce.values import key, sort_key
 from skerry.model.term import Value
 
 __all__ = ["NUMERIC", "aggregate_values"]
@@ -26,11 +26,11 @@ def aggregate_values(function: str, values: Sequence[Value]) -> Value:
         case "count_distinct":
             return len(set(map(key, values)))
         case "min":
-            return min(values, key=order)
+            return min(values, key=sort_key)
         case "max":
-            return max(values, key=order)
+            return max(values, key=sort_key)
         case "collect":
-            return tuple(sorted({key(value): value for value in values}.values(), key=order))
+            return tuple(sorted({key(value): value for value in values}.values(), key=sort_key))
     return _aggregate_numbers(function, [value for value in values if isinstance(value, int | float)])
 
 

@@ -104,7 +104,7 @@ class Deduction(Operator):
         if _CLOCK not in pages:
             return
         self._closed, self._last = json.loads(pages[_CLOCK])
-        told: dict[str, pa.RecordBatch] = {}
+        counted_facts: dict[str, pa.RecordBatch] = {}
         for stream, (facts, store) in enumerate(zip(self._facts, self._stores, strict=True)):
             own = f"{stream}/"
             store.restore({name.removeprefix(own): blob for name, blob in pages.items() if name.startswith(own)})
@@ -112,10 +112,10 @@ class Deduction(Operator):
             ticks = rows.column(TICK).to_numpy()
             self._expect(facts, facts.starts(rows), ticks)
             counted = ticks <= self._last
-            told[facts.predicate] = facts.of(rows.filter(pa.array(counted)))
+            counted_facts[facts.predicate] = facts.of(rows.filter(pa.array(counted)))
             self._waiting[stream] = [rows.filter(pa.array(~counted))]
         if self._last > START_OF_TIME:
-            self._engine.tick_batches(self._last, told)
+            self._engine.tick_batches(self._last, counted_facts)
 
     def figures(self) -> Mapping[str, int]:
         """What the engine has counted."""
@@ -164,12 +164,12 @@ class Deduction(Operator):
         inserted, deleted = changed.get(self._predicate, (nothing, nothing))
         if self._mode == "snapshot":
             inserted = self._engine.batch(self._predicate) if inserted.num_rows or deleted.num_rows else nothing
-        told = [self._marked(now, "+", inserted)]
+        changes = [self._mark(now, "+", inserted)]
         if self._mode == "changes":
-            told.insert(0, self._marked(now, "-", deleted))
-        return join(told, self.schema)
+            changes.insert(0, self._mark(now, "-", deleted))
+        return join(changes, self.schema)
 
-    def _marked(self, now: int, sign: str, rows: pa.RecordBatch) -> pa.RecordBatch:
+    def _mark(self, now: int, sign: str, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Rows with their tick and sign, in an order that does not depend on how the model came about."""
         if rows.num_rows > 1 and rows.num_columns:
             rows = rows.take(pc.sort_indices(rows, [(name, "ascending") for name in rows.schema.names]))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from skerry.model.term import Arithmetic, Call, Compound, Constant, Duration, Term, Terms, Value, Variable
 from skerry.plan.program import Aggregate, Atom, Builtin, Comparison, Predicate, Program, Rule, Subgoal
 
-__all__ = ["shown", "write", "write_rule", "write_subgoal", "write_term", "write_value"]
+__all__ = ["write", "write_original", "write_rule", "write_subgoal", "write_term", "write_value"]
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
 _SPANS = {86_400_000_000: "day", 3_600_000_000: "h", 60_000_000: "min", 1_000_000: "s", 1_000: "ms", 1: "us"}
@@ -64,16 +64,16 @@ def write_subgoal(subgoal: Subgoal) -> str:
         case Comparison(operator, left, right):
             return f"{write_term(left)} {operator} {write_term(right)}"
         case Atom(name, arguments, negated) | Builtin(name, arguments, negated):
-            told = f"{name}({', '.join(map(write_term, arguments))})"
-            return f"NOT {told}" if negated else told
+            text = f"{name}({', '.join(map(write_term, arguments))})"
+            return f"NOT {text}" if negated else text
 
 
-def shown(subgoal: Subgoal, rule: Rule) -> str:
+def write_original(subgoal: Subgoal, rule: Rule) -> str:
     """A subgoal of a checked rule as the user wrote it: with terms where the checks have put variables.
 
     >>> added = Comparison("=", Variable("$v1"), Arithmetic("+", Variable("d"), Constant(1)))
     >>> atom = Atom("p", (Variable("$v1"), Variable("$_2")))
-    >>> shown(atom, Rule(Atom("q", ()), (atom, added), 1))
+    >>> write_original(atom, Rule(Atom("q", ()), (atom, added), 1))
     'p(d + 1, _)'
     """
     meanings = {
@@ -82,26 +82,26 @@ def shown(subgoal: Subgoal, rule: Rule) -> str:
         if isinstance(each, Comparison) and isinstance(each.left, Variable) and each.left.name.startswith("$v")
     }
 
-    def restored(term: Term) -> Term:
+    def restore(term: Term) -> Term:
         match term:
             case Variable(name) if name.startswith("$_"):
                 return Variable("_")
             case Variable() if term in meanings:
-                return restored(meanings[term])
+                return restore(meanings[term])
             case Terms(items, name, front):
-                return Terms(tuple(map(restored, items)), name, front and Variable(write_term(restored(front))))
+                return Terms(tuple(map(restore, items)), name, front and Variable(write_term(restore(front))))
             case Call(name, arguments):
-                return Call(name, tuple(map(restored, arguments)))
+                return Call(name, tuple(map(restore, arguments)))
             case Arithmetic(operator, left, right):
-                return Arithmetic(operator, restored(left), restored(right))
+                return Arithmetic(operator, restore(left), restore(right))
         return term
 
     match subgoal:
         case Comparison(operator, left, right):
-            return write_subgoal(Comparison(operator, restored(left), restored(right)))
+            return write_subgoal(Comparison(operator, restore(left), restore(right)))
         case Builtin(name, arguments, negated):
-            return write_subgoal(Builtin(name, tuple(map(restored, arguments)), negated))
-    plain = (argument if isinstance(argument, Aggregate) else restored(argument) for argument in subgoal.arguments)
+            return write_subgoal(Builtin(name, tuple(map(restore, arguments)), negated))
+    plain = (argument if isinstance(argument, Aggregate) else restore(argument) for argument in subgoal.arguments)
     return write_subgoal(Atom(subgoal.predicate, tuple(plain), subgoal.negated))
 
 
@@ -117,13 +117,13 @@ def write(program: Program) -> str:
 
 
 def _inside(term: Term) -> str:
-    told = write_term(term)
-    return f"({told})" if isinstance(term, Arithmetic) else told
+    text = write_term(term)
+    return f"({text})" if isinstance(term, Arithmetic) else text
 
 
 def _declarations(program: Program) -> Iterator[str]:
     for predicate in program.predicates.values():
-        yield " ".join([_declared(predicate), *_options(predicate)]) + "."
+        yield " ".join([_write_declaration(predicate), *_options(predicate)]) + "."
     for name, value in program.constants.items():
         yield f"const {name} = {write_value(value)}."
     for name, arity in program.functors.items():
@@ -139,7 +139,7 @@ def _declarations(program: Program) -> Iterator[str]:
         yield f"output {output.predicate} mode {output.mode}{to}."
 
 
-def _declared(predicate: Predicate) -> str:
+def _write_declaration(predicate: Predicate) -> str:
     columns = ", ".join(f"{column.name}: {column.type}" for column in predicate.columns)
     return f"{'base' if predicate.base else 'derived'} {predicate.name}({columns})"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from skerry.model.term import Arithmetic, Term, Variable, variables
 from skerry.plan.program import Aggregate, Atom, Builtin, Comparison, Subgoal
 
-__all__ = ["Bind", "Check", "Match", "Step", "order", "partly", "variables_of"]
+__all__ = ["Bind", "Check", "Match", "Step", "order", "order_partly", "variables_of"]
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ def order(body: Iterable[Subgoal], bound: Collection[Variable] = ()) -> tuple[St
     >>> [type(step).__name__ for step in order(body)]
     ['Match', 'Bind', 'Check']
     """
-    steps, waiting, _ = partly(body, bound)
+    steps, waiting, _ = order_partly(body, bound)
     return None if waiting else steps
 
 
-def partly(
+def order_partly(
     body: Iterable[Subgoal], bound: Collection[Variable] = ()
 ) -> tuple[tuple[Step, ...], tuple[Subgoal, ...], frozenset[Variable]]:
     """As many steps as can be taken, the subgoals that are left over, and the variables then bound."""
@@ -96,23 +96,23 @@ class _Waiting:
     variables: frozenset[Variable]
 
     @property
-    def relational(self) -> bool:
+    def is_relational(self) -> bool:
         return isinstance(self.subgoal, Atom) and not self.subgoal.negated
 
 
 def _next(waiting: Sequence[_Waiting], known: set[Variable]) -> tuple[int, Step] | None:
     """Which of those that wait comes next, and as what."""
     for position, each in enumerate(waiting):
-        if each.variables <= known and not each.relational:
+        if each.variables <= known and not each.is_relational:
             return position, Check(each.subgoal)
-    relations = [position for position, each in enumerate(waiting) if each.relational]
+    relations = [position for position, each in enumerate(waiting) if each.is_relational]
     if relations:
-        chosen = max(relations, key=lambda position: _known(waiting[position].subgoal, known))
+        chosen = max(relations, key=lambda position: _count_known(waiting[position].subgoal, known))
         atom = waiting[chosen].subgoal
         assert isinstance(atom, Atom)
         return chosen, Match(atom)
     single = [position for position, each in enumerate(waiting) if len(each.variables - known) == 1]
-    for way in (_assigned, _solved):
+    for way in (_assign, _solve):
         for position in single:
             subgoal = waiting[position].subgoal
             step = way(subgoal, known) if isinstance(subgoal, Comparison) else None
@@ -121,11 +121,11 @@ def _next(waiting: Sequence[_Waiting], known: set[Variable]) -> tuple[int, Step]
     return None
 
 
-def _known(subgoal: Subgoal, known: set[Variable]) -> int:
+def _count_known(subgoal: Subgoal, known: set[Variable]) -> int:
     return sum(known.issuperset(variables(term)) for term in _terms(subgoal))
 
 
-def _assigned(equation: Comparison, known: set[Variable]) -> Bind | None:
+def _assign(equation: Comparison, known: set[Variable]) -> Bind | None:
     if equation.operator != "=":
         return None
     for target, value in ((equation.left, equation.right), (equation.right, equation.left)):
@@ -134,7 +134,7 @@ def _assigned(equation: Comparison, known: set[Variable]) -> Bind | None:
     return None
 
 
-def _solved(equation: Comparison, known: set[Variable]) -> Bind | None:
+def _solve(equation: Comparison, known: set[Variable]) -> Bind | None:
     unknown = [variable for variable in variables_of(equation) if variable not in known]
     if equation.operator != "=" or len(unknown) != 1:
         return None
@@ -143,14 +143,14 @@ def _solved(equation: Comparison, known: set[Variable]) -> Bind | None:
     if target not in set(variables(side)):
         side, other = other, side
     while isinstance(side, Arithmetic):
-        turned = _turned(side, other, target in set(variables(side.left)))
-        if turned is None:
+        moved = _move_known(side, other, target in set(variables(side.left)))
+        if moved is None:
             return None
-        side, other = turned
+        side, other = moved
     return Bind(target, other, integer=True) if side == target else None
 
 
-def _turned(side: Arithmetic, other: Term, unknown_left: bool) -> tuple[Term, Term] | None:
+def _move_known(side: Arithmetic, other: Term, unknown_left: bool) -> tuple[Term, Term] | None:
     """Move the known half of a sum or difference to the other side."""
     ways: dict[tuple[str, bool], Callable[[], tuple[Term, Term]]] = {
         ("+", True): lambda: (side.left, Arithmetic("-", other, side.right)),

@@ -43,7 +43,7 @@ def proof(view: ViewPlan, question: str, at: Micros | None, rows: Rows) -> str:
         engine = Engine(node.program, builtins, MICROSECONDS)
         engine.tick_batches(now, held)
         asked = read_question(question, node.program, MICROSECONDS)
-        return Why(node.program, engine.rows, builtins, MICROSECONDS).explained(asked)
+        return Why(node.program, engine.rows, builtins, MICROSECONDS).explain(asked)
 
 
 def _deduced(node: Node) -> Deduce | None:

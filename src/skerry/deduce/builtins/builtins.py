@@ -17,9 +17,9 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from skerry.deduce.builtins import geo
-from skerry.deduce.builtins.worker_process import Child
+from skerry.deduce.builtins.worker_process import WorkerProcess
 from skerry.deduce.rule_text import write_value
-from skerry.deduce.values import Row, coerced, row_key
+from skerry.deduce.values import Row, coerce, row_key
 from skerry.errors import InputError, RuleError, RuleLimit
 from skerry.model.term import Value
 from skerry.plan.program import Function
@@ -34,7 +34,7 @@ _KEPT = 1_000_000
 
 class _Runs(Protocol):
     def run(self, path: str, rows: Sequence[Row]) -> Sequence[Value | None]:
-        """Call a function once a row. Raises ValueError if one of the calls fails."""
+        """Call a function once per row. Raises ValueError if one of the calls fails."""
 
 
 class Builtins:
@@ -60,11 +60,11 @@ class Builtins:
         self._functions, self._seconds = functions, seconds
         for function in functions.values():
             _check(function, allowed)
-        self._child = Child(allowed, folder, seconds)
+        self._worker = WorkerProcess(allowed, folder, seconds)
         self._results: dict[object, Value | None] = {}
 
     def call(self, name: str, rows: Sequence[Row]) -> list[Value | None]:
-        """One result a row of arguments, in order; None where the function has none."""
+        """One result per row of arguments, in order; None where the function has none."""
         keys = [(name, row_key(row)) for row in rows]
         missing = {found: row for found, row in zip(keys, rows, strict=True) if found not in self._results}
         if len(self._results) + len(missing) > _KEPT:
@@ -73,16 +73,17 @@ class Builtins:
         waiting, end = list(missing.items()), time.monotonic() + 2 * self._seconds
         for start in range(0, len(waiting), _BATCH):
             if time.monotonic() > end:
-                told = f"built-in {name!r} takes too long: more than {2 * self._seconds:g} seconds for {start:,} rows"
-                raise RuleLimit(told, f"make {self._functions[name].path!r} faster")
+                spent = f"more than {2 * self._seconds:g} seconds for {start:,} rows"
+                message = f"built-in {name!r} takes too long: {spent}"
+                raise RuleLimit(message, f"make {self._functions[name].path!r} faster")
             part = waiting[start : start + _BATCH]
-            results = self._called(self._functions[name], [row for _, row in part])
+            results = self._call_batch(self._functions[name], [row for _, row in part])
             self._results.update((found, result) for (found, _), result in zip(part, results, strict=True))
         return [self._results[found] for found in keys]
 
     def close(self) -> None:
         """End the process of the project's own built-ins, if there is one."""
-        self._child.close()
+        self._worker.close()
 
     def __enter__(self) -> Self:
         """Use them, and close them afterwards."""
@@ -92,17 +93,17 @@ class Builtins:
         """Close them."""
         self.close()
 
-    def _called(self, function: Function, rows: Sequence[Row]) -> list[Value | None]:
+    def _call_batch(self, function: Function, rows: Sequence[Row]) -> list[Value | None]:
         module = function.path.partition(":")[0]
-        runs: _Runs = _InProcess() if module in _BUNDLED else self._child
+        runs: _Runs = _InProcess() if module in _BUNDLED else self._worker
         try:
             return [_result(function, value) for value in runs.run(function.path, rows)]
         except ValueError as error:
-            told = f"built-in {function.name!r} failed: {error}"
-            raise RuleLimit(told, f"mend {function.path!r}", code="E402") from None
+            message = f"built-in {function.name!r} failed: {error}"
+            raise RuleLimit(message, f"mend {function.path!r}", code="E402") from None
         except TimeoutError as error:
-            told = f"built-in {function.name!r} takes too long: {error}"
-            raise RuleLimit(told, f"make {function.path!r} faster") from None
+            message = f"built-in {function.name!r} takes too long: {error}"
+            raise RuleLimit(message, f"make {function.path!r} faster") from None
 
 
 class _InProcess:
@@ -116,7 +117,7 @@ def _result(function: Function, value: Value | None) -> Value | None:
     """What a function gave, as it was declared."""
     if value is None or function.result is None:
         return None if value is None else bool(value)
-    fitted = coerced(value, function.result)
+    fitted = coerce(value, function.result)
     if fitted is None:
         raise ValueError(f"it is declared to give {function.result}, and gave {write_value(value)}")
     return fitted
@@ -125,18 +126,18 @@ def _result(function: Function, value: Value | None) -> Value | None:
 def _check(function: Function, allowed: Collection[str]) -> None:
     module, colon, name = function.path.partition(":")
     if not colon or not module or not name:
-        told = f"built-in {function.name!r} is behind {function.path!r}"
-        raise RuleError("E104", told, "write module:name", location=function.location)
+        message = f"built-in {function.name!r} is behind {function.path!r}"
+        raise RuleError("E104", message, "write module:name", location=function.location)
     if module in _BUNDLED:
         known = _BUNDLED[module].__all__
         if name not in known:
-            told = f"built-in {function.name!r}: there is no {function.path!r}"
-            raise RuleError("E104", told, f"{module} has {', '.join(known)}", location=function.location)
+            message = f"built-in {function.name!r}: there is no {function.path!r}"
+            raise RuleError("E104", message, f"{module} has {', '.join(known)}", location=function.location)
     elif module not in allowed:
-        told = f"built-in {function.name!r}: module {module!r} is not allowed"
+        message = f"built-in {function.name!r}: module {module!r} is not allowed"
         known = sorted({*_BUNDLED, *allowed})
         fix = f"add it to builtins under [rules] in skerry.toml; allowed are {', '.join(known)}"
-        raise RuleError("E104", told, fix, location=function.location)
+        raise RuleError("E104", message, fix, location=function.location)
 
 
 def allowed_modules(folder: Path) -> tuple[str, ...]:

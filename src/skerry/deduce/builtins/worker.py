@@ -14,32 +14,32 @@ from typing import Any
 from skerry.deduce.json_values import from_json, to_json
 from skerry.model.term import Compound
 
-__all__ = ["answered", "main"]
+__all__ = ["answer", "main"]
 
 _MEMORY_BYTES = 4 << 30
 
 
 def main(modules: Sequence[str]) -> None:
     """Answer until the questions end."""
-    _bound_memory()
+    _limit_memory()
     questions, answers = os.fdopen(os.dup(0), "r", encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     for line in questions:
         path, rows = json.loads(line)
-        print(json.dumps(answered(path, rows, modules)), file=answers, flush=True)
+        print(json.dumps(answer(path, rows, modules)), file=answers, flush=True)
 
 
-def answered(path: str, rows: Sequence[Sequence[Any]], modules: Sequence[str]) -> dict[str, Any]:
-    """Call a built-in once a row; the first call that fails is told, and no other is made.
+def answer(path: str, rows: Sequence[Sequence[Any]], modules: Sequence[str]) -> dict[str, Any]:
+    """Call a built-in once per row. The first call that fails gives the error; no other is made.
 
-    >>> answered("math:sqrt", [[4], [9]], ["math"])
+    >>> answer("math:sqrt", [[4], [9]], ["math"])
     {'values': [2.0, 3.0]}
-    >>> answered("math:sqrt", [[-1]], ["math"])
+    >>> answer("math:sqrt", [[-1]], ["math"])
     {'error': 'ValueError: math domain error, for [-1]'}
     """
     try:
-        function = _found(path, modules)
+        function = _find_function(path, modules)
     except Exception as error:  # whatever a user's module raises on import
         return {"error": f"{type(error).__name__}: {error}"}
     values = []
@@ -51,7 +51,7 @@ def answered(path: str, rows: Sequence[Sequence[Any]], modules: Sequence[str]) -
     return {"values": values}
 
 
-def _found(path: str, modules: Sequence[str]) -> Callable[..., Any]:
+def _find_function(path: str, modules: Sequence[str]) -> Callable[..., Any]:
     module, _, name = path.partition(":")
     if module not in modules:
         raise ImportError(f"module {module!r} is not allowed")
@@ -72,7 +72,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is no value of a rule")
 
 
-def _bound_memory() -> None:
+def _limit_memory() -> None:
     """Let a greedy built-in fail by itself, where the system can hold it to that."""
     try:
         import resource

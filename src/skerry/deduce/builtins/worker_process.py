@@ -1,4 +1,4 @@
-"""Questions to the process that runs a project's own built-ins."""
+"""Starts the process that runs a project's own built-ins, sends it calls and reads the results."""
 
 import json
 import os
@@ -14,19 +14,19 @@ from skerry.deduce.json_values import from_json, to_json
 from skerry.deduce.values import Row
 from skerry.model.term import Value
 
-__all__ = ["Child"]
+__all__ = ["WorkerProcess"]
 
 
-class Child:
-    """A process of its own, started with the first question, and again with the first after it was killed."""
+class WorkerProcess:
+    """A separate process: started by the first call, and again by the first call after it was killed."""
 
     def __init__(self, modules: Collection[str], folder: Path | None, seconds: float) -> None:
         self._modules, self._folder, self._seconds = tuple(modules), folder, seconds
         self._process: subprocess.Popen[str] | None = None
 
     def run(self, path: str, rows: Sequence[Row]) -> Sequence[Value | None]:
-        """Call a function once a row. Raises ValueError if a call fails, TimeoutError if they take too long."""
-        answer = self._asked(json.dumps([path, [to_json(row) for row in rows]]))
+        """Call a function once per row. Raises ValueError if a call fails, TimeoutError if they take too long."""
+        answer = self._ask(json.dumps([path, [to_json(row) for row in rows]]))
         if "error" in answer:
             raise ValueError(answer["error"])
         return [None if value is None else from_json(value) for value in answer["values"]]
@@ -37,13 +37,13 @@ class Child:
             _end(self._process)
             self._process = None
 
-    def _asked(self, question: str) -> dict[str, list[object]]:
-        process = self._process or self._started()
+    def _ask(self, question: str) -> dict[str, list[object]]:
+        process = self._process or self._start()
         late = threading.Event()
         watch = threading.Timer(self._seconds, _kill, (process, late))
         watch.start()
         try:
-            line = _exchanged(process, question)
+            line = _exchange(process, question)
         finally:
             watch.cancel()
         if line.endswith("\n"):
@@ -53,7 +53,7 @@ class Child:
             raise TimeoutError(f"more than {self._seconds:g} seconds for a batch")
         raise ValueError("its process ended")
 
-    def _started(self) -> subprocess.Popen[str]:
+    def _start(self) -> subprocess.Popen[str]:
         """Start it with what this process can import, and the project's folder before that."""
         folders = [str(self._folder.resolve())] if self._folder else []
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*folders, *filter(None, sys.path)])}
@@ -64,7 +64,7 @@ class Child:
         return self._process
 
 
-def _exchanged(process: subprocess.Popen[str], question: str) -> str:
+def _exchange(process: subprocess.Popen[str], question: str) -> str:
     """Write a line and read one; an empty one if the process is gone."""
     if process.stdin is None or process.stdout is None:
         return ""

@@ -1,16 +1,16 @@
-"""Whether values fit where they are put. E110."""
+"""Checks that values fit the columns, parameters and operators that they are used in. E110."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from skerry.deduce.checks.infer_types import Typing
 from skerry.deduce.rule_text import write_term
-from skerry.deduce.values import coerced, kind
+from skerry.deduce.values import coerce, kind
 from skerry.errors import RuleError
 from skerry.model.term import Arithmetic, Call, Constant, Duration, Term, Terms, Variable
 from skerry.plan.program import Aggregate, Atom, Builtin, Comparison, Function, Predicate, Rule, Subgoal, Type
 
-__all__ = ["check_types", "fitted"]
+__all__ = ["check_types", "fit_constants"]
 
 _NUMBERS = (Type.INT, Type.TIME, Type.FLOAT)
 _OPEN = (Type.ANY, Type.NODE)
@@ -36,23 +36,23 @@ def check_types(rules: tuple[Rule, ...], typing: Typing, functions: Mapping[str,
         _Rule(rule, typing, functions).check()
 
 
-def fitted(rule: Rule, predicates: Mapping[str, Predicate]) -> Rule:
+def fit_constants(rule: Rule, predicates: Mapping[str, Predicate]) -> Rule:
     """A rule whose atoms ask for values as their columns hold them: a float for 1, a point for [1, 2]."""
-    body = (_fitted(each, predicates) if isinstance(each, Atom) else each for each in rule.body)
+    body = (_fit_atom(each, predicates) if isinstance(each, Atom) else each for each in rule.body)
     return replace(rule, body=tuple(body))
 
 
-def _fitted(atom: Atom, predicates: Mapping[str, Predicate]) -> Atom:
+def _fit_atom(atom: Atom, predicates: Mapping[str, Predicate]) -> Atom:
     arguments = []
     for column, argument in zip(predicates[atom.predicate].columns, atom.arguments, strict=True):
-        value = coerced(argument.value, column.type) if isinstance(argument, Constant) else None
+        value = coerce(argument.value, column.type) if isinstance(argument, Constant) else None
         arguments.append(argument if value is None else Constant(value))
     return replace(atom, arguments=tuple(arguments))
 
 
 def _check_limits(predicate: Predicate) -> None:
-    for place in predicate.limits:
-        column = predicate.columns[place]
+    for column_index in predicate.limits:
+        column = predicate.columns[column_index]
         if column.type not in (*_NUMBERS, Type.LIST, Type.ANY):
             message = f"a limit is for numbers and lists; {column.name!r} is of type {column.type}"
             raise RuleError("E110", message, "limit another column", None, predicate.location)
@@ -76,34 +76,34 @@ class _Rule:
                 self._aggregate(argument)
             found = self._type(argument)
             if predicate.declared and not _fits(found, column.type):
-                told = (
-                    f"column {column.name!r} of {predicate.name!r} is {column.type}, {self._shown(argument)} is {found}"
+                message = (
+                    f"column {column.name!r} of {predicate.name!r} is {column.type}, {self._write(argument)} is {found}"
                 )
-                raise self._refused(
-                    told, f"declare {column.name}: {found}, or give it {column.type} values", self._rule.head
+                raise self._make_error(
+                    message, f"declare {column.name}: {found}, or give it {column.type} values", self._rule.head
                 )
 
     def _aggregate(self, aggregate: Aggregate) -> None:
         found = self._type(aggregate.argument) if aggregate.argument else Type.ANY
         if aggregate.function in ("sum", "avg", "var") and found not in (*_NUMBERS, *_OPEN):
-            told = f"{aggregate.function} is for numbers, {self._shown(aggregate.argument)} is {found}"
-            raise self._refused(told, "gather a number", self._rule.head)
+            message = f"{aggregate.function} is for numbers, {self._write(aggregate.argument)} is {found}"
+            raise self._make_error(message, "gather a number", self._rule.head)
 
     def _joins(self) -> None:
         """A variable that stands in two declared columns whose types share no value can never be bound."""
         seen: dict[Variable, tuple[str, Type]] = {}
-        for atom, column, argument in self._declared():
+        for atom, column, argument in self._list_declared():
             if isinstance(argument, Variable):
                 before, first = seen.setdefault(argument, (f"{atom.predicate}.{column[0]}", column[1]))
                 if not _meet(first, column[1]):
                     here = f"{column[1]} in {atom.predicate}.{column[0]}"
-                    told = f"{self._shown(argument)} is {first} in {before} and {here}"
-                    raise self._refused(told, "use two variables", atom)
+                    message = f"{self._write(argument)} is {first} in {before} and {here}"
+                    raise self._make_error(message, "use two variables", atom)
             elif isinstance(argument, Constant | Terms) and not _meet(self._type(argument), column[1]):
-                told = f"column {column[0]!r} of {atom.predicate!r} is {column[1]}, not {self._type(argument)}"
-                raise self._refused(told, f"write {column[1]} values there", atom)
+                message = f"column {column[0]!r} of {atom.predicate!r} is {column[1]}, not {self._type(argument)}"
+                raise self._make_error(message, f"write {column[1]} values there", atom)
 
-    def _declared(self) -> Iterator[tuple[Atom, tuple[str, Type], Term | Aggregate]]:
+    def _list_declared(self) -> Iterator[tuple[Atom, tuple[str, Type], Term | Aggregate]]:
         for atom in self._rule.body:
             if isinstance(atom, Atom) and self._typing.predicates[atom.predicate].declared:
                 columns = self._typing.predicates[atom.predicate].columns
@@ -124,15 +124,15 @@ class _Rule:
             for side in (term.left, term.right):
                 self._expression(side, at)
                 if self._type(side) not in (*_NUMBERS, *_OPEN):
-                    told = f"{self._shown(side)} is {self._type(side)}: {term.operator} is for numbers"
-                    raise self._refused(told, "compute with numbers", at)
+                    message = f"{self._write(side)} is {self._type(side)}: {term.operator} is for numbers"
+                    raise self._make_error(message, "compute with numbers", at)
 
     def _call(self, call: Call | Builtin, at: Subgoal) -> None:
         for argument, wanted in zip(call.arguments, self._functions[call.name].parameters, strict=True):
             found = self._type(argument)
             if not _fits(found, wanted):
-                told = f"{call.name!r} takes {wanted}, {self._shown(argument)} is {found}"
-                raise self._refused(told, f"hand over {wanted} values", at)
+                message = f"{call.name!r} takes {wanted}, {self._write(argument)} is {found}"
+                raise self._make_error(message, f"hand over {wanted} values", at)
 
     def _type(self, term: Term | Aggregate) -> Type:
         match term:
@@ -154,12 +154,12 @@ class _Rule:
                 return self._type(argument)
         return Type.ANY
 
-    def _shown(self, term: Term | Aggregate | None) -> str:
+    def _write(self, term: Term | Aggregate | None) -> str:
         """A term as the user wrote it: computed ones have no name of their own."""
-        told = write_term(term) if term else "*"
-        return "a computed value" if told.startswith("$") else repr(told) if isinstance(term, Variable) else told
+        text = write_term(term) if term else "*"
+        return "a computed value" if text.startswith("$") else repr(text) if isinstance(term, Variable) else text
 
-    def _refused(self, message: str, fix: str, at: Subgoal) -> RuleError:
+    def _make_error(self, message: str, fix: str, at: Subgoal) -> RuleError:
         return RuleError("E110", message, fix, self._rule.number, at.location or self._rule.location)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from skerry.model.term import Arithmetic, Constant, Duration, Term, Terms, Variable
 from skerry.plan.program import Comparison, Rule, Type
 
-__all__ = ["Distances", "Position", "position"]
+__all__ = ["Distances", "LinearTerm", "as_linear"]
 
 _WHOLE = (Type.INT, Type.TIME, Type.LIST)
 _SECOND_US = 1_000_000
@@ -19,24 +19,24 @@ _LARGE = 2**80
 
 
 @dataclass(frozen=True)
-class Position:
+class LinearTerm:
     """A value as a variable plus a number; without a variable, the number alone."""
 
     variable: Variable | None
     offset: float
 
 
-def position(term: object) -> Position | None:
-    """A term as a place on the line of stages: a number, or the length of a list."""
+def as_linear(term: object) -> LinearTerm | None:
+    """A term that counts as a number, or by its length as a list; None for any other."""
     match term:
         case Variable():
-            return Position(term, 0)
+            return LinearTerm(term, 0)
         case Constant(tuple() as items):
-            return Position(None, len(items))
+            return LinearTerm(None, len(items))
         case Constant(int() | float() as number) if not isinstance(number, bool):
-            return Position(None, number)
+            return LinearTerm(None, number)
         case Terms(items, None, front):
-            return Position(front, len(items))
+            return LinearTerm(front, len(items))
     return None
 
 
@@ -49,7 +49,7 @@ class _Sum:
     high: float
 
     @property
-    def small(self) -> bool:
+    def is_small(self) -> bool:
         """Whether one can go on computing with it; a stage is never far from such numbers."""
         return all(abs(number) < _LARGE for number in (self.low, self.high, *self.coefficients.values()))
 
@@ -77,7 +77,7 @@ class Distances:
         for variable, greatest in limits:
             self._add(variable, None, greatest)
 
-    def above(self, upper: Position, lower: Position) -> float:
+    def above(self, upper: LinearTerm, lower: LinearTerm) -> float:
         """How far ``upper`` can at most be above ``lower``; infinite if nothing bounds it."""
         reached = self._reach(frozenset({lower.variable}))
         return reached.get(upper.variable, math.inf) + upper.offset - lower.offset
@@ -111,9 +111,9 @@ class Distances:
 
     def _compare(self, comparison: Comparison) -> None:
         left, right = self._sum(comparison.left), self._sum(comparison.right)
-        if left is None or right is None or not (left.small and right.small):
+        if left is None or right is None or not (left.is_small and right.is_small):
             return
-        if comparison.operator != "=" and self._lists(comparison):
+        if comparison.operator != "=" and self._compares_lists(comparison):
             return
         match comparison.operator:
             case "<" | "<=":
@@ -124,7 +124,7 @@ class Distances:
                 self._at_most(left, right)
                 self._at_most(right, left)
 
-    def _lists(self, comparison: Comparison) -> bool:
+    def _compares_lists(self, comparison: Comparison) -> bool:
         """Whether it compares lists, whose order is not that of their lengths."""
         sides = (comparison.left, comparison.right)
         held = (self._types.get(side) for side in sides if isinstance(side, Variable))
@@ -156,15 +156,15 @@ class Distances:
             case Duration(microseconds):
                 return _Sum({}, microseconds // _SECOND_US, microseconds)
             case Arithmetic(operator, left, right):
-                return _combined(operator, self._sum(left), self._sum(right))
-        place = position(term)
-        if place is None:
+                return _combine(operator, self._sum(left), self._sum(right))
+        linear = as_linear(term)
+        if linear is None:
             return None
-        return _Sum({place.variable: 1} if place.variable else {}, place.offset, place.offset)
+        return _Sum({linear.variable: 1} if linear.variable else {}, linear.offset, linear.offset)
 
 
-def _combined(operator: str, left: _Sum | None, right: _Sum | None) -> _Sum | None:
-    if left is None or right is None or not (left.small and right.small):
+def _combine(operator: str, left: _Sum | None, right: _Sum | None) -> _Sum | None:
+    if left is None or right is None or not (left.is_small and right.is_small):
         return None
     match operator:
         case "+":
@@ -172,10 +172,10 @@ def _combined(operator: str, left: _Sum | None, right: _Sum | None) -> _Sum | No
         case "-":
             return left.plus(right.times(-1))
         case "*":
-            return _multiplied(left, right) or _multiplied(right, left)
+            return _multiply(left, right) or _multiply(right, left)
     return None
 
 
-def _multiplied(factor: _Sum, other: _Sum) -> _Sum | None:
+def _multiply(factor: _Sum, other: _Sum) -> _Sum | None:
     fixed = not factor.coefficients and factor.low == factor.high and factor.low == int(factor.low)
     return other.times(int(factor.low)) if fixed else None

@@ -13,10 +13,11 @@ from skerry.deduce.values import kind
 from skerry.model.term import Arithmetic, Call, Constant, Duration, Term, Terms, Variable, variables
 from skerry.plan.program import Aggregate, Atom, Builtin, Column, Comparison, Function, Predicate, Rule, Type
 
-__all__ = ["Typing", "kind", "typed", "union"]
+__all__ = ["Typing", "infer_types", "kind", "union"]
 
 Environment = dict[Variable, Type | None]
-_Place = tuple[str, int]
+_ColumnKey = tuple[str, int]
+"""A predicate and the index of a column."""
 
 _NUMBERS = (Type.INT, Type.TIME, Type.FLOAT)
 _UNIONS = {
@@ -37,7 +38,9 @@ class Typing:
     variables: Mapping[int, Mapping[Variable, Type]]
 
 
-def typed(predicates: Mapping[str, Predicate], rules: Sequence[Rule], functions: Mapping[str, Function]) -> Typing:
+def infer_types(
+    predicates: Mapping[str, Predicate], rules: Sequence[Rule], functions: Mapping[str, Function]
+) -> Typing:
     """Find the type of everything."""
     search = _Search(predicates, rules, functions)
     search.run()
@@ -67,10 +70,10 @@ class _Search:
         self, predicates: Mapping[str, Predicate], rules: Sequence[Rule], functions: Mapping[str, Function]
     ) -> None:
         self._predicates, self._rules, self._functions = predicates, rules, functions
-        self._found: dict[_Place, Type | None] = {
-            (each.name, place): column.type if each.declared else None
+        self._found: dict[_ColumnKey, Type | None] = {
+            (each.name, index): column.type if each.declared else None
             for each in predicates.values()
-            for place, column in enumerate(each.columns)
+            for index, column in enumerate(each.columns)
         }
         self._sides = {rule.number: list(_sides(rule)) for rule in rules}
         self._users: dict[str, list[Rule]] = defaultdict(list)
@@ -81,8 +84,8 @@ class _Search:
     def columns(self, predicate: Predicate) -> tuple[Column, ...]:
         """The columns of a predicate as found."""
         return tuple(
-            replace(column, type=self._found[predicate.name, place] or Type.ANY)
-            for place, column in enumerate(predicate.columns)
+            replace(column, type=self._found[predicate.name, index] or Type.ANY)
+            for index, column in enumerate(predicate.columns)
         )
 
     def run(self) -> None:
@@ -97,17 +100,17 @@ class _Search:
 
     def open_ends(self) -> None:
         """What rules do not say of a base column is anything."""
-        for (name, place), found in self._found.items():
+        for (name, index), found in self._found.items():
             if found is None and self._predicates[name].base:
-                self._found[name, place] = Type.ANY
+                self._found[name, index] = Type.ANY
 
     def environment(self, rule: Rule) -> Environment:
         """The types of a rule's variables, from the relations and equations that bind them."""
         known: Environment = {}
         for atom in _relations(rule):
-            for place, argument in enumerate(atom.arguments):
+            for index, argument in enumerate(atom.arguments):
                 if not isinstance(argument, Aggregate):
-                    _bind(argument, self._found[atom.predicate, place], known, atom.negated)
+                    _bind(argument, self._found[atom.predicate, index], known, atom.negated)
         self._equate(rule, known)
         return known
 
@@ -140,27 +143,27 @@ class _Search:
             case Call(name, _):
                 return self._functions[name].result
             case Arithmetic(operator, left, right):
-                return _computed(operator, self.type_of(left, known), self.type_of(right, known))
+                return _type_of_result(operator, self.type_of(left, known), self.type_of(right, known))
             case Aggregate(function, argument):
-                return _gathered(function, self.type_of(argument, known))
+                return _type_of_aggregate(function, self.type_of(argument, known))
             case Terms(_, name, _):
                 return Type.LIST if name is None else Type.ANY
         return None
 
     def _look_at(self, rule: Rule) -> Iterator[str]:
         known = self.environment(rule)
-        for place, argument in enumerate(rule.head.arguments):
-            if self._grow((rule.head.predicate, place), self.type_of(argument, known)):
+        for index, argument in enumerate(rule.head.arguments):
+            if self._grow((rule.head.predicate, index), self.type_of(argument, known)):
                 yield rule.head.predicate
-        expected = self._expected(rule, known)
+        expected = self._expect(rule, known)
         for atom in _relations(rule):
-            for place, argument in enumerate(atom.arguments):
+            for index, argument in enumerate(atom.arguments):
                 if self._predicates[atom.predicate].base and not isinstance(argument, Aggregate):
                     hint = expected.get(argument) if isinstance(argument, Variable) else self.type_of(argument, known)
-                    if self._grow((atom.predicate, place), hint):
+                    if self._grow((atom.predicate, index), hint):
                         yield atom.predicate
 
-    def _expected(self, rule: Rule, known: Environment) -> Environment:
+    def _expect(self, rule: Rule, known: Environment) -> Environment:
         """What a rule wants its variables to be: as what they are known, put into columns, handed to built-ins."""
         expected = dict(known)
         for term, wanted in self._wishes(rule):
@@ -170,18 +173,18 @@ class _Search:
 
     def _wishes(self, rule: Rule) -> Iterator[tuple[Term | Aggregate, Type | None]]:
         if self._predicates[rule.head.predicate].declared:
-            for place, argument in enumerate(rule.head.arguments):
-                yield argument, self._found[rule.head.predicate, place]
+            for index, argument in enumerate(rule.head.arguments):
+                yield argument, self._found[rule.head.predicate, index]
         for subgoal in rule.body:
             call = subgoal.right if isinstance(subgoal, Comparison) else subgoal
             if isinstance(call, Call | Builtin):
                 yield from zip(call.arguments, self._functions[call.name].parameters, strict=True)
 
-    def _grow(self, place: _Place, found: Type | None) -> bool:
-        grown = union(self._found[place], found)
-        if self._predicates[place[0]].declared or grown is self._found[place]:
+    def _grow(self, column: _ColumnKey, found: Type | None) -> bool:
+        grown = union(self._found[column], found)
+        if self._predicates[column[0]].declared or grown is self._found[column]:
             return False
-        self._found[place] = grown
+        self._found[column] = grown
         return True
 
 
@@ -210,7 +213,7 @@ def _bind(term: Term, found: Type | None, known: Environment, negated: bool) -> 
                 _bind(item, Type.FLOAT if found is Type.POINT else Type.ANY, known, negated)
 
 
-def _computed(operator: str, left: Type | None, right: Type | None) -> Type | None:
+def _type_of_result(operator: str, left: Type | None, right: Type | None) -> Type | None:
     if left is None or right is None:
         return None
     if operator == "/" or (Type.FLOAT in (left, right) and Type.ANY not in (left, right)):
@@ -221,7 +224,7 @@ def _computed(operator: str, left: Type | None, right: Type | None) -> Type | No
     return both if both in _NUMBERS else Type.ANY
 
 
-def _gathered(function: str, argument: Type | None) -> Type | None:
+def _type_of_aggregate(function: str, argument: Type | None) -> Type | None:
     match function:
         case "count" | "count_distinct":
             return Type.INT

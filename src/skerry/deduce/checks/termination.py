@@ -1,4 +1,4 @@
-"""Recursion must not make new values without end. E301.
+"""Checks that a recursion ends: it must not make new values for ever. E301.
 
 A value goes from a column of a recursive subgoal into a column of the head, as it is or grown: by arithmetic, by a
 built-in function, or wrapped into a list or function symbol. A cycle of such ways in which something grows is refused,
@@ -20,14 +20,14 @@ from operator import itemgetter
 from skerry.deduce.checks.difference_constraints import Distances
 from skerry.deduce.checks.graph import strong_parts
 from skerry.deduce.checks.infer_types import Typing
-from skerry.deduce.checks.stages import Settled
+from skerry.deduce.checks.stages import Classified
 from skerry.deduce.checks.strata import Edge, Part
 from skerry.deduce.subgoal_order import variables_of
 from skerry.errors import RuleError
 from skerry.model.term import Term, Terms, Variable, variables
 from skerry.plan.program import Aggregate, Atom, Builtin, Class, Column, Comparison, Predicate, Rule, Type
 
-__all__ = ["check_growth"]
+__all__ = ["check_termination"]
 
 
 _Origin = tuple[Edge, int, Variable, int]
@@ -46,21 +46,21 @@ class _Way:
     """It is wrapped: a limit, which is on the length of a list, does not bound that."""
 
 
-def check_growth(part: Part, settled: Settled, typing: Typing) -> None:
+def check_termination(part: Part, classified: Classified, typing: Typing) -> None:
     """Refuse a part that could go on for ever."""
-    if settled.component.kind is Class.N:
+    if classified.component.kind is Class.N:
         return
     edges: dict[int, list[Edge]] = defaultdict(list)
     for edge in part.inside:
         edges[edge.rule.number].append(edge)
     ways = [way for rule in part.rules for way in _Rule(rule, edges[rule.number], typing).ways()]
     growing = list(_circular(ways))
-    stages = settled.component.stages
+    stages = classified.component.stages
     bounded = bool(stages) and not any(stages[way.target[0]] == way.target[1] for way in growing)
     for way in growing:
-        earlier = settled.gaps.get(way.edge.key, 0) < 0
+        earlier = classified.gaps.get(way.edge.key, 0) < 0
         if not (bounded and earlier):
-            raise _refused(way, typing)
+            raise _make_error(way, typing)
 
 
 def _circular(ways: Iterable[_Way]) -> Iterator[_Way]:
@@ -83,7 +83,7 @@ class _Rule:
         outside = [atom for atom in self._atoms if id(atom) not in inside]
         self._matched = {variable for atom in self._atoms for variable in variables_of(atom)}
         self._finite = {variable for atom in outside for variable in variables_of(atom)}
-        self._distances = Distances(rule, typing.variables[rule.number], self._limited())
+        self._distances = Distances(rule, typing.variables[rule.number], self._find_limited())
 
     def ways(self) -> Iterator[_Way]:
         """All ways through the rule that are not cut by a bound."""
@@ -91,26 +91,27 @@ class _Rule:
             return
         origins = list(self._origins())
         written = [argument for atom in self._atoms for argument in atom.arguments]
-        for place, argument in enumerate(self._rule.head.arguments):
+        for head_column, argument in enumerate(self._rule.head.arguments):
             if argument in written or argument in self._matched:
-                yield from self._copied(place, argument, origins)
+                yield from self._find_copies(head_column, argument, origins)
             elif isinstance(argument, Variable | Terms):
-                yield from self._grown(place, argument, origins)
+                yield from self._find_growth(head_column, argument, origins)
 
-    def _copied(self, place: int, argument: Term | Aggregate, origins: list[_Origin]) -> Iterator[_Way]:
+    def _find_copies(self, head_column: int, argument: Term | Aggregate, origins: list[_Origin]) -> Iterator[_Way]:
         inside = set() if isinstance(argument, Aggregate) else set(variables(argument)) - self._finite
         for edge, column, origin, _ in origins:
             if origin in inside:
-                yield _Way(edge, (edge.subgoal.predicate, column), (self._rule.head.predicate, place), False)
+                yield _Way(edge, (edge.subgoal.predicate, column), (self._rule.head.predicate, head_column), False)
 
-    def _grown(self, place: int, term: Term, origins: list[_Origin]) -> Iterator[_Way]:
+    def _find_growth(self, head_column: int, term: Term, origins: list[_Origin]) -> Iterator[_Way]:
         leaves = self._leaves(term)
-        cut = self._limit(place) or self._bounded(term, leaves) or self._ordered(term)
+        cut = self._has_limit(head_column) or self._is_bounded(term, leaves) or self._is_ordered(term)
         inside = dict(sorted(_depths(self._meaning(term)), key=itemgetter(1)))
         for edge, column, origin, depth in origins:
             deeper = inside.get(origin, 0) > depth
             if origin in leaves and (deeper or not cut):
-                yield _Way(edge, (edge.subgoal.predicate, column), (self._rule.head.predicate, place), True, deeper)
+                target = (self._rule.head.predicate, head_column)
+                yield _Way(edge, (edge.subgoal.predicate, column), target, True, deeper)
 
     def _meaning(self, term: Term) -> Term:
         """The list or function symbol that a variable is equal to, if there is one."""
@@ -142,17 +143,17 @@ class _Rule:
                 waiting |= together[variable] - seen
         return seen & self._matched
 
-    def _limited(self) -> Iterator[tuple[Variable, int]]:
+    def _find_limited(self) -> Iterator[tuple[Variable, int]]:
         for atom in self._atoms:
-            for place, greatest in self._typing.predicates[atom.predicate].limits.items():
-                argument = atom.arguments[place]
+            for column, greatest in self._typing.predicates[atom.predicate].limits.items():
+                argument = atom.arguments[column]
                 if isinstance(argument, Variable):
                     yield argument, greatest
 
-    def _limit(self, place: int) -> bool:
-        return place in self._typing.predicates[self._rule.head.predicate].limits
+    def _has_limit(self, head_column: int) -> bool:
+        return head_column in self._typing.predicates[self._rule.head.predicate].limits
 
-    def _bounded(self, term: Term, leaves: set[Variable]) -> bool:
+    def _is_bounded(self, term: Term, leaves: set[Variable]) -> bool:
         """Whether comparisons hold a computed number below, or if it is counted down above, something finite."""
         if not isinstance(term, Variable):
             return False
@@ -161,14 +162,14 @@ class _Rule:
             return self._distances.below_one(term, ends) < inf
         return self._distances.above_one(term, ends) < inf
 
-    def _ordered(self, term: Term) -> bool:
+    def _is_ordered(self, term: Term) -> bool:
         """Whether a list only takes finite elements, each tied to the one before it."""
         if not isinstance(term, Terms) or term.front is None or len(term.items) == 1:
             return False
-        ties = [set(variables_of(each)) for each in self._rule.body if _ties(each)]
-        return all(self._tied(before, item, ties) for before, item in pairwise(term.items))
+        ties = [set(variables_of(each)) for each in self._rule.body if _is_tie(each)]
+        return all(self._is_tied(before, item, ties) for before, item in pairwise(term.items))
 
-    def _tied(self, before: Term, item: Term, ties: list[set[Variable]]) -> bool:
+    def _is_tied(self, before: Term, item: Term, ties: list[set[Variable]]) -> bool:
         earlier, added = set(variables(before)), set(variables(item))
         return added <= self._finite and any(tie & added and tie & earlier for tie in ties)
 
@@ -184,7 +185,7 @@ def _depths(term: Term, depth: int = 0) -> Iterator[tuple[Variable, int]]:
             yield from _depths(item, depth + 1)
 
 
-def _ties(subgoal: object) -> bool:
+def _is_tie(subgoal: object) -> bool:
     match subgoal:
         case Builtin(_, _, negated):
             return not negated
@@ -193,7 +194,7 @@ def _ties(subgoal: object) -> bool:
     return False
 
 
-def _refused(way: _Way, typing: Typing) -> RuleError:
+def _make_error(way: _Way, typing: Typing) -> RuleError:
     predicate, rule = typing.predicates[way.target[0]], way.edge.rule
     column = predicate.columns[way.target[1]]
     message = f"the recursion makes ever new values in column {column.name!r} of {predicate.name!r}"

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skerry.deduce.limits import longest
-from skerry.deduce.values import coerced, depth, key, kind
+from skerry.deduce.values import coerce, depth, key, kind
 from skerry.model.arrays import Bools, Int64s
 from skerry.model.term import Compound, Value
 from skerry.plan.program import Limits, Type
@@ -107,7 +107,7 @@ class Encoding:
             return Vector(np.array(values, np.int64), type_)
         if kinds <= _PLAIN.get(type_, set()):
             return Vector(self._plain(values), type_)
-        fitting = [None if value is None else coerced(value, type_) for value in values]
+        fitting = [None if value is None else coerce(value, type_) for value in values]
         valid = np.array([value is not None for value in fitting], np.bool_)
         return Vector(self._encode_fitting(fitting, type_), type_, None if valid.all() else valid)
 
@@ -174,7 +174,7 @@ class Encoding:
             return vector
         if kind is Kind.INT and wanted is Kind.FLOAT:
             return self.convert_to_search(vector, type_)
-        return self._each(vector, type_, lambda value: coerced(value, type_))
+        return self._each(vector, type_, lambda value: coerce(value, type_))
 
     def as_numbers(self, vector: Vector) -> Vector:
         """Values of mixed types as whole numbers, if that is what they all are; else as they were given."""
@@ -276,9 +276,9 @@ def _fit(value: Value, kind: Kind) -> Value | None:
     """A value as a column of a kind would hold it; None if it would not."""
     match kind:
         case Kind.FLOAT:
-            return coerced(value, Type.FLOAT)
+            return coerce(value, Type.FLOAT)
         case Kind.BOOL:
-            return coerced(value, Type.BOOL)
+            return coerce(value, Type.BOOL)
         case Kind.INT:
-            return coerced(value, Type.INT)
+            return coerce(value, Type.INT)
     return value

@@ -7,7 +7,7 @@ import numpy as np
 from skerry.deduce.engine.bindings import Bindings, Setting
 from skerry.deduce.engine.calculation import calculate_columns
 from skerry.deduce.engine.encoding import Kind, Vector, both, distinct, kind_of
-from skerry.deduce.evaluate import Evaluator, matched
+from skerry.deduce.evaluate import Evaluator, match_pattern
 from skerry.deduce.values import Row
 from skerry.model.arrays import Bools, Int64s
 from skerry.model.term import Arithmetic, Call, Constant, Duration, Term, Terms, Value, Variable, variables
@@ -74,7 +74,7 @@ class Evaluation:
         """The values of a pattern's variables, all of type ``any``; and where the pattern fits."""
         names = list(dict.fromkeys(each.name for each in variables(pattern)))
         different, which = np.unique(vector.codes, return_inverse=True)
-        found = [matched(pattern, value, {}) for value in self._encoding.decode(different, vector.type)]
+        found = [match_pattern(pattern, value, {}) for value in self._encoding.decode(different, vector.type)]
         fits = np.array([each is not None for each in found], np.bool_)[which]
         columns = {
             name: self._encoding.encode([0 if each is None else each[name] for each in found], Type.ANY).codes[which]

@@ -67,7 +67,7 @@ class Scope:
         """The types of a predicate's columns."""
         return tuple(column.type for column in self.predicates[predicate].columns)
 
-    def relational(self, name: str) -> bool:
+    def is_relational(self, name: str) -> bool:
         """Whether a variable stands in a relation of the body by itself."""
         atoms = [each for each in self.rule.body if isinstance(each, Atom) and not each.negated]
         return any(Variable(name) in atom.arguments for atom in atoms)
@@ -211,7 +211,8 @@ class PlanBuilder:
         type_ = type_of(self._setting, solution, self.known)
         natural = self._scope.natural[name]
         if isinstance(left, Variable):
-            return self._is_direct(name, type_) and (kind_of(natural) is Kind.INT or not self._scope.relational(name))
+            free = kind_of(natural) is Kind.INT or not self._scope.is_relational(name)
+            return free and self._is_direct(name, type_)
         return kind_of(type_) is Kind.INT and kind_of(natural) is Kind.INT
 
     def _present(self, each: Waiting) -> bool:
@@ -242,7 +243,7 @@ class PlanBuilder:
                 type_ = type_of(self._setting, call, self.known)
                 if self._written:
                     return False
-                if self._is_direct(name, type_) and not self._scope.relational(name):
+                if self._is_direct(name, type_) and not self._scope.is_relational(name):
                     self._assign(name, call, type_)
                     return True
         return False

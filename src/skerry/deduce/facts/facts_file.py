@@ -1,4 +1,4 @@
-"""Files of facts: ``p.csv`` with a header, or ``p.facts``, tab-separated without one. Cells stay text here."""
+"""Files of facts: ``p.csv`` with a header, or ``p.facts``, tab-separated without one. Fields stay text here."""
 
 import csv
 from collections.abc import Iterator, Sequence
@@ -19,23 +19,23 @@ _OPERATION, _TIME = "_op", "_ts"
 
 @dataclass(frozen=True)
 class FactsFile:
-    """The cells of a predicate's file, as text."""
+    """The fields of a predicate's file, as text."""
 
     path: Path
     predicate: Predicate
     header: tuple[str, ...]
-    cells: pa.Table
+    fields: pa.Table
 
     @classmethod
-    def opened(cls, folder: Path, predicate: Predicate) -> "FactsFile":
+    def open(cls, folder: Path, predicate: Predicate) -> "FactsFile":
         """Find and read the file of a predicate."""
-        path = _found(folder, predicate.name)
+        path = _find_file(folder, predicate.name)
         try:
             header = _header(path, predicate)
-            cells = _cells(path, header)
+            fields = _read_fields(path, header)
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise SourceError(f"cannot read {str(path)!r}: {error}") from None
-        return cls(path, predicate, header, cells)
+        return cls(path, predicate, header, fields)
 
     @property
     def columns(self) -> "list[pa.ChunkedArray[Any]]":
@@ -43,32 +43,32 @@ class FactsFile:
         names = [column.name for column in self.predicate.columns]
         if not self.predicate.declared or not set(names) <= set(self.header):
             names = [name for name in self.header if name not in (_TIME, _OPERATION)]
-        return [self.cells.column(name) for name in names]
+        return [self.fields.column(name) for name in names]
 
     @property
     def times(self) -> "pa.ChunkedArray[Any] | None":
         """When rows come or go, if the file says so."""
-        return self.cells.column(_TIME) if _TIME in self.header else None
+        return self.fields.column(_TIME) if _TIME in self.header else None
 
     def operations(self) -> list[bool]:
         """For each row whether it comes, not goes."""
         if _OPERATION not in self.header:
-            return [True] * self.cells.num_rows
-        found = self.cells.column(_OPERATION).to_pylist()
-        for place, operation in enumerate(found):
+            return [True] * self.fields.num_rows
+        found = self.fields.column(_OPERATION).to_pylist()
+        for row, operation in enumerate(found):
             if operation not in ("+", "-"):
-                raise self.wrong(place, _OPERATION, "+ or -", operation)
+                raise self.make_error(row, _OPERATION, "+ or -", operation)
         return [operation == "+" for operation in found]
 
-    def wrong(self, place: int, column: str, expected: str, got: str) -> SourceError:
-        """Say which cell cannot be read, by the line it stands in."""
+    def make_error(self, row: int, column: str, expected: str, got: str) -> SourceError:
+        """The error of a field that cannot be read, with its line."""
         lines = [line for line, _ in _lines(self.path)]
-        line = lines[place + (self.path.suffix == ".csv")]
+        line = lines[row + (self.path.suffix == ".csv")]
         shown = got if len(got) <= 60 else f"{got[:60]}..."
         return SourceError(f"{str(self.path)!r}, line {line}, column {column!r}: expected {expected}, got {shown!r}")
 
 
-def _found(folder: Path, name: str) -> Path:
+def _find_file(folder: Path, name: str) -> Path:
     paths = [folder / f"{name}{suffix}" for suffix in (".csv", ".facts")]
     there = [path for path in paths if path.is_file()]
     if len(there) == 1:
@@ -108,7 +108,7 @@ def _header(path: Path, predicate: Predicate) -> tuple[str, ...]:
     return header
 
 
-def _cells(path: Path, header: Sequence[str]) -> pa.Table:
+def _read_fields(path: Path, header: Sequence[str]) -> pa.Table:
     tabs = path.suffix == ".facts"
     try:
         return arrow_csv.read_csv(
@@ -120,10 +120,10 @@ def _cells(path: Path, header: Sequence[str]) -> pa.Table:
             arrow_csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False),
         )
     except pa.ArrowInvalid as error:
-        return _slowly(path, header, str(error))
+        return _read_slowly(path, header, str(error))
 
 
-def _slowly(path: Path, header: Sequence[str], reason: str) -> pa.Table:
+def _read_slowly(path: Path, header: Sequence[str], reason: str) -> pa.Table:
     """Find out which line Arrow could not read; a file without rows is what it does not take for one."""
     rows = list(_lines(path))[0 if path.suffix == ".facts" else 1 :]
     for line, row in rows:

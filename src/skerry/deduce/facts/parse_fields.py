@@ -1,4 +1,4 @@
-"""Cells of facts files as values, by the type of their column."""
+"""Parses the fields of facts files, by the type of their column."""
 
 import math
 import re
@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skerry.deduce.json_values import parse_json
-from skerry.deduce.values import coerced
+from skerry.deduce.values import coerce
 from skerry.model.term import Value
 from skerry.plan.program import Type
 
-__all__ = ["EXPECTED", "BadCell", "is_bare", "read_column"]
+__all__ = ["EXPECTED", "BadField", "is_bare", "read_column"]
 
 EXPECTED: Mapping[Type, str] = {
     Type.INT: "a whole number of 64 bits",
@@ -32,12 +32,12 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class BadCell(ValueError):
-    """A cell that cannot be read. Arguments: its place in the column, what it holds."""
+class BadField(ValueError):
+    """A field that cannot be read. Arguments: its row, its text."""
 
 
 def is_bare(texts: "pa.ChunkedArray[Any]") -> bool:
-    """Whether times are written as whole numbers, not as timestamps; where one is neither, it will be told later."""
+    """Whether times are written as whole numbers, not as timestamps. One that is neither is refused when it is read."""
     try:
         texts.cast(pa.int64())
     except pa.ArrowInvalid:
@@ -56,7 +56,7 @@ def read_column(texts: "pa.ChunkedArray[Any]", kind: Type, unit: int) -> list[Va
 
 
 def _by_arrow(texts: "pa.ChunkedArray[Any]", kind: Type, unit: int) -> "pa.ChunkedArray[Any] | None":
-    """A column in one go where that reads as cell by cell does; None where it might not."""
+    """A column at once, where Arrow reads each field as ``_one_by_one`` does; None where it might not."""
     try:
         match kind:
             case Type.STRING:
@@ -76,11 +76,11 @@ def _by_arrow(texts: "pa.ChunkedArray[Any]", kind: Type, unit: int) -> "pa.Chunk
 
 def _one_by_one(texts: "pa.ChunkedArray[Any]", kind: Type, unit: int) -> list[Value]:
     reader, values = _reader(kind, unit), []
-    for place, text in enumerate(texts.to_pylist()):
+    for row, text in enumerate(texts.to_pylist()):
         try:
             values.append(reader(text))
         except (ValueError, OverflowError):
-            raise BadCell(place, text) from None
+            raise BadField(row, text) from None
     return values
 
 
@@ -91,9 +91,9 @@ def _reader(kind: Type, unit: int) -> Callable[[str], Value]:
         Type.STRING: str,
         Type.BOOL: _truth,
         Type.TIME: _whole if unit == 1 else _moment,
-        Type.POINT: lambda text: _nested(text, Type.POINT),
+        Type.POINT: lambda text: _parse_nested(text, Type.POINT),
         Type.NODE: lambda text: _whole(text) if _WHOLE.fullmatch(text) else text,
-        Type.LIST: lambda text: _nested(text, Type.LIST),
+        Type.LIST: lambda text: _parse_nested(text, Type.LIST),
         Type.ANY: _any,
     }
     return readers[kind]
@@ -131,8 +131,8 @@ def _moment(text: str) -> int:
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
-def _nested(text: str, kind: Type) -> Value:
-    value = coerced(parse_json(text), kind)
+def _parse_nested(text: str, kind: Type) -> Value:
+    value = coerce(parse_json(text), kind)
     if value is None:
         raise ValueError(text)
     return value

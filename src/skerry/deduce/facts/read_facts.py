@@ -10,7 +10,7 @@ from pathlib import Path
 
 from skerry.deduce.change import Tick
 from skerry.deduce.facts.facts_file import FactsFile
-from skerry.deduce.facts.parse_fields import EXPECTED, BadCell, is_bare, read_column
+from skerry.deduce.facts.parse_fields import EXPECTED, BadField, is_bare, read_column
 from skerry.deduce.values import Row, row_key
 from skerry.errors import SourceError
 from skerry.model.term import Value
@@ -29,19 +29,19 @@ class Facts:
     def only(self, predicates: Container[str]) -> "Facts":
         """The facts of some predicates; the ticks stay."""
         kept = [
-            Tick(tick.now, _chosen(tick.inserts, predicates), _chosen(tick.deletes, predicates)) for tick in self.ticks
+            Tick(tick.now, _choose(tick.inserts, predicates), _choose(tick.deletes, predicates)) for tick in self.ticks
         ]
         return Facts(kept, self.unit)
 
 
-def _chosen(rows: Mapping[str, Sequence[Row]], predicates: Container[str]) -> dict[str, Sequence[Row]]:
+def _choose(rows: Mapping[str, Sequence[Row]], predicates: Container[str]) -> dict[str, Sequence[Row]]:
     return {name: found for name, found in rows.items() if name in predicates}
 
 
 def read_facts(folder: Path, checked: Checked) -> Facts:
     """Read the facts of all base predicates of a program."""
     bases = [predicate for predicate in checked.predicates.values() if predicate.base]
-    files = [FactsFile.opened(folder, predicate) for predicate in bases]
+    files = [FactsFile.open(folder, predicate) for predicate in bases]
     unit = _unit(files)
     found: dict[int | None, dict[str, _Last]] = {}
     for file in files:
@@ -59,10 +59,10 @@ def _unit(files: Sequence[FactsFile]) -> int:
     bare: dict[bool, Path] = {}
     for file in files:
         kinds = [column.type for column in file.predicate.columns]
-        times = [cells for cells, kind in zip(file.columns, kinds, strict=True) if kind == Type.TIME]
-        for cells in [*times, *([] if file.times is None else [file.times])]:
-            if len(cells):
-                bare[is_bare(cells)] = file.path
+        times = [texts for texts, kind in zip(file.columns, kinds, strict=True) if kind == Type.TIME]
+        for texts in [*times, *([] if file.times is None else [file.times])]:
+            if len(texts):
+                bare[is_bare(texts)] = file.path
     if len(bare) == 2:
         raise SourceError(f"times are numbers in {str(bare[True])!r} and timestamps in {str(bare[False])!r}")
     return 1 if bare.get(True, not bare) else MICROSECONDS
@@ -70,9 +70,9 @@ def _unit(files: Sequence[FactsFile]) -> int:
 
 def _by_time(file: FactsFile, unit: int) -> Mapping[int | None, dict[object, tuple[bool, Row]]]:
     columns = [
-        _read(file, place, column.name, column.type, unit) for place, column in enumerate(file.predicate.columns)
+        _read(file, index, column.name, column.type, unit) for index, column in enumerate(file.predicate.columns)
     ]
-    rows: Sequence[Row] = list(zip(*columns, strict=True)) if columns else [()] * file.cells.num_rows
+    rows: Sequence[Row] = list(zip(*columns, strict=True)) if columns else [()] * file.fields.num_rows
     times: Sequence[Value | None] = [None] * len(rows)
     if file.times is not None:
         times = _read(file, None, "_ts", Type.TIME, unit)
@@ -82,14 +82,14 @@ def _by_time(file: FactsFile, unit: int) -> Mapping[int | None, dict[object, tup
     return found
 
 
-def _read(file: FactsFile, place: int | None, name: str, kind: Type, unit: int) -> list[Value]:
-    cells = file.times if place is None else file.columns[place]
+def _read(file: FactsFile, index: int | None, name: str, kind: Type, unit: int) -> list[Value]:
+    texts = file.times if index is None else file.columns[index]
     try:
-        return read_column(cells, kind, unit)
-    except BadCell as error:
+        return read_column(texts, kind, unit)
+    except BadField as error:
         row, text = error.args
         written = " as a whole number" if unit == 1 else " as in 2026-01-31T12:00:00"
-        raise file.wrong(row, name, EXPECTED[kind] + (written if kind == Type.TIME else ""), text) from None
+        raise file.make_error(row, name, EXPECTED[kind] + (written if kind == Type.TIME else ""), text) from None
 
 
 def _ticks(found: Mapping[int | None, Mapping[str, _Last]]) -> list[Tick]:

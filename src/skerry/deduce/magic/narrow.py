@@ -1,46 +1,46 @@
-"""A program for one question: rewritten if that keeps its class, else as it is."""
+"""Narrows a program to one question: rewrites it if that keeps its class, else keeps the rules that bear on it."""
 
 from dataclasses import dataclass, replace
 from typing import cast
 
 from skerry.deduce.checks import check
-from skerry.deduce.evaluate import all_matched
+from skerry.deduce.evaluate import match_patterns
 from skerry.deduce.magic.rewrite import Rewriting
 from skerry.deduce.values import Row
 from skerry.errors import RuleError
 from skerry.model.term import Constant, Term
 from skerry.plan.program import Atom, Checked, Class, Output, Rule
 
-__all__ = ["Asked", "asked", "fits", "relevant"]
+__all__ = ["Narrowed", "fits", "keep_relevant", "narrow"]
 
 _SEVERITY = (Class.N, Class.X, Class.S, Class.Y)
 """From the class that is cheapest to keep."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class Narrowed:
     """A program that answers a question, and the predicate that then holds the answers among others."""
 
     checked: Checked
     predicate: str
 
 
-def asked(checked: Checked, question: Atom) -> Asked:
+def narrow(checked: Checked, question: Atom) -> Narrowed:
     """Rewrite a program for a question; where that is refused or dearer, keep the rules that bear on it.
 
     What is derived of the predicate may be more than what fits the question.
     """
-    kept = Asked(relevant(checked, question.predicate), question.predicate)
+    kept = Narrowed(keep_relevant(checked, question.predicate), question.predicate)
     constants = [isinstance(argument, Constant) for argument in question.arguments]
     rewriting = Rewriting(kept.checked.program, _whole(kept.checked))
-    if not any(constants) or not rewriting.open(question.predicate):
+    if not any(constants) or not rewriting.is_open(question.predicate):
         return kept
     predicate, program = rewriting.program(question)
     try:
         rewritten = check(replace(program, outputs=(Output(predicate),), spatial=()))
     except RuleError:
         return kept
-    return kept if _worst(rewritten) > _worst(kept.checked) else Asked(rewritten, predicate)
+    return kept if _worst(rewritten) > _worst(kept.checked) else Narrowed(rewritten, predicate)
 
 
 def fits(row: Row, question: Atom) -> bool:
@@ -51,10 +51,10 @@ def fits(row: Row, question: Atom) -> bool:
     >>> fits((1, 2), question), fits((2, 1), question)
     (True, False)
     """
-    return all_matched(cast(tuple[Term, ...], question.arguments), row, {}) is not None
+    return match_patterns(cast(tuple[Term, ...], question.arguments), row, {}) is not None
 
 
-def relevant(checked: Checked, predicate: str) -> Checked:
+def keep_relevant(checked: Checked, predicate: str) -> Checked:
     """The rules that a predicate needs, with their numbers; base predicates keep the types that all rules give them."""
     program = checked.program
     wanted, waiting = set[str](), [predicate]
@@ -62,18 +62,19 @@ def relevant(checked: Checked, predicate: str) -> Checked:
         name = waiting.pop()
         if name not in wanted:
             wanted.add(name)
-            waiting += [each for rule in program.rules if rule.head.predicate == name for each in _used(rule)]
+            rules = [rule for rule in program.rules if rule.head.predicate == name]
+            waiting += [each for rule in rules for each in _find_needs(rule)]
     bases = {name: replace(each, declared=True) for name, each in checked.predicates.items() if each.base}
     known = {name: each for name, each in {**program.predicates, **bases}.items() if name in wanted}
-    rules = tuple(rule for rule in program.rules if rule.head.predicate in wanted)
-    part = replace(program, rules=rules, predicates=known, outputs=(Output(predicate),), spatial=())
+    kept = tuple(rule for rule in program.rules if rule.head.predicate in wanted)
+    part = replace(program, rules=kept, predicates=known, outputs=(Output(predicate),), spatial=())
     try:
         return check(part)
     except RuleError:
         return checked
 
 
-def _used(rule: Rule) -> list[str]:
+def _find_needs(rule: Rule) -> list[str]:
     return [subgoal.predicate for subgoal in rule.body if isinstance(subgoal, Atom)]
 
 

@@ -32,7 +32,7 @@ class Rewriting:
         self._begun: set[tuple[str, str]] = set()
         self._kept: set[str] = set()
 
-    def open(self, predicate: str) -> bool:
+    def is_open(self, predicate: str) -> bool:
         """Whether a predicate can be derived in part."""
         derived = any(rule.head.predicate == predicate for rule in self._program.rules)
         return derived and predicate not in self._whole
@@ -49,8 +49,8 @@ class Rewriting:
                 if rule.head.predicate == predicate:
                     self._rewrite(rule, bound)
         self._keep()
-        program = replace(self._program, predicates=self._declared(), rules=_numbered(self._rules))
-        return _adorned(question.predicate, pattern), program
+        program = replace(self._program, predicates=self._declare(), rules=_number_rules(self._rules))
+        return _adorn(question.predicate, pattern), program
 
     def _ask(self, predicate: str, bound: str) -> None:
         if (predicate, bound) not in self._begun:
@@ -65,33 +65,31 @@ class Rewriting:
         head = cast(tuple[Term, ...], rule.head.arguments)
         given = _magic(rule.head.predicate, bound, [term if is_pattern(term) else Variable("_") for term in head])
         part = _Part(rule, [given], _names([given]), list(rule.body))
-        for place, atom in enumerate(subgoal for subgoal in rule.body if _relational(subgoal)):
+        for index, atom in enumerate(subgoal for subgoal in rule.body if _is_relational(subgoal)):
             part.take_tests()
             part.waiting.remove(atom)
-            used = self._used(cast(Atom, atom), part, place, bound)
-            part.body.append(used)
+            rewritten = self._rewrite_atom(cast(Atom, atom), part, index, bound)
+            part.body.append(rewritten)
             part.bound |= _names([atom])
-        self._add(replace(rule.head, predicate=_adorned(rule.head.predicate, bound)), [*part.body, *part.waiting])
+        self._add(replace(rule.head, predicate=_adorn(rule.head.predicate, bound)), [*part.body, *part.waiting])
         self._kept |= {subgoal.predicate for subgoal in rule.body if isinstance(subgoal, Atom) and subgoal.negated}
 
-    def _used(self, atom: Atom, part: "_Part", place: int, asked: str) -> Atom:
+    def _rewrite_atom(self, atom: Atom, part: "_Part", index: int, asked: str) -> Atom:
         """An atom as it stands in the new body; what is known by then goes into a supplementary predicate."""
         terms = cast(tuple[Term, ...], atom.arguments)
         bound = "".join("b" if part.bound.issuperset(_names([term])) and _is_known(term) else "f" for term in terms)
-        if not self.open(atom.predicate) or "b" not in bound:
+        if not self.is_open(atom.predicate) or "b" not in bound:
             self._kept.add(atom.predicate)
             return atom
         self._ask(atom.predicate, bound)
         if len(part.body) > 1:
-            supplementary = part.supplementary(
-                f"{_adorned(part.rule.head.predicate, asked)} {part.rule.number}.{place}"
-            )
+            supplementary = part.supplementary(f"{_adorn(part.rule.head.predicate, asked)} {part.rule.number}.{index}")
             self._add(supplementary, part.body)
             part.body = [supplementary]
         wanted = _magic(atom.predicate, bound, terms)
         if part.body != [wanted]:
             self._add(wanted, part.body)
-        return replace(atom, predicate=_adorned(atom.predicate, bound))
+        return replace(atom, predicate=_adorn(atom.predicate, bound))
 
     def _keep(self) -> None:
         """Add the rules of all predicates that are needed as a whole."""
@@ -105,11 +103,11 @@ class Rewriting:
                     waiting |= {each.predicate for each in rule.body if isinstance(each, Atom)} - done
         self._kept = done
 
-    def _declared(self) -> dict[str, Predicate]:
+    def _declare(self) -> dict[str, Predicate]:
         declared = {name: each for name, each in self._program.predicates.items() if name in self._kept}
         for predicate, bound in self._begun:
             if predicate in self._program.predicates:
-                name = _adorned(predicate, bound)
+                name = _adorn(predicate, bound)
                 declared[name] = replace(self._program.predicates[predicate], name=name)
         return declared
 
@@ -127,14 +125,14 @@ class _Part:
         """Move the tests and equations that can be carried out by now into the body."""
         moved = True
         while moved:
-            ready = [each for each in self.waiting if not _relational(each) and self._ready(each)]
+            ready = [each for each in self.waiting if not _is_relational(each) and self._is_ready(each)]
             for subgoal in ready:
                 self.waiting.remove(subgoal)
                 self.body.append(subgoal)
                 self.bound |= _names([subgoal])
             moved = bool(ready)
 
-    def _ready(self, subgoal: Subgoal) -> bool:
+    def _is_ready(self, subgoal: Subgoal) -> bool:
         """Whether all is bound, ``_`` under NOT left out, or one side is a variable that the other gives."""
         if _names([subgoal]) <= self.bound:
             return True
@@ -151,19 +149,19 @@ class _Part:
     @property
     def _asked(self) -> list[Subgoal]:
         """The relational subgoals, of which the one in hand is no longer among those that wait."""
-        return [subgoal for subgoal in self.rule.body if _relational(subgoal)]
+        return [subgoal for subgoal in self.rule.body if _is_relational(subgoal)]
 
 
-def _adorned(predicate: str, bound: str) -> str:
+def _adorn(predicate: str, bound: str) -> str:
     return f"{predicate} {bound}"
 
 
 def _magic(predicate: str, bound: str, terms: Sequence[Term]) -> Atom:
     chosen = tuple(term for term, letter in zip(terms, bound, strict=True) if letter == "b")
-    return Atom(f"magic {_adorned(predicate, bound)}", chosen)
+    return Atom(f"magic {_adorn(predicate, bound)}", chosen)
 
 
-def _relational(subgoal: Subgoal) -> bool:
+def _is_relational(subgoal: Subgoal) -> bool:
     return isinstance(subgoal, Atom) and not subgoal.negated
 
 
@@ -179,5 +177,5 @@ def _names(parts: Iterable[Subgoal | Term]) -> set[str]:
     return found
 
 
-def _numbered(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+def _number_rules(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     return tuple(replace(rule, number=number) for number, rule in enumerate(rules, 1))

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from skerry.deduce.aggregates import aggregate_values
-from skerry.deduce.evaluate import Binding, Calls, matched
-from skerry.deduce.rule_text import shown, write_rule, write_subgoal
+from skerry.deduce.evaluate import Binding, Calls, match_pattern
+from skerry.deduce.rule_text import write_original, write_rule, write_subgoal
 from skerry.deduce.subgoal_order import Bind, Check, Match, Step
-from skerry.deduce.values import Row, order, row_key
+from skerry.deduce.values import Row, row_key, sort_key
 from skerry.deduce.why.derivations import Derivation, Derivations, Fact
-from skerry.deduce.why.substitute import filled
+from skerry.deduce.why.substitute import substitute
 from skerry.deduce.why.times import Times
 from skerry.model.term import Constant, Term, Variable
 from skerry.plan.program import Aggregate, Atom, Checked, Comparison, Rule, Subgoal
@@ -32,17 +32,17 @@ class Why:
         self._solver, self._checked = self._derivations.solver, checked
         self._times = Times(checked, unit)
 
-    def explained(self, question: Atom) -> str:
+    def explain(self, question: Atom) -> str:
         """The proof of every tuple that fits a question, or why there is none. Variables in it stand for any value."""
         arguments = cast(tuple[Term, ...], question.arguments)
-        rows = list(self._solver.taken(Match(question), {}))
+        rows = list(self._solver.take_step(Match(question), {}))
         if not rows:
             return "\n".join(self._missing(question.predicate, arguments))
         values = [self._solver.evaluator.row(arguments, binding) for binding in rows]
-        found = sorted((row for row in values if row is not None), key=lambda row: tuple(map(order, row)))
-        told = ["\n".join(self._proof(question.predicate, row)) for row in found[:_SHOWN]]
+        found = sorted((row for row in values if row is not None), key=lambda row: tuple(map(sort_key, row)))
+        proofs = ["\n".join(self._proof(question.predicate, row)) for row in found[:_SHOWN]]
         more = [f"and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
-        return "\n".join([*told, *more])
+        return "\n".join([*proofs, *more])
 
     def _proof(self, predicate: str, row: Row) -> Iterator[str]:
         """Lines of the tree, each tuple's proof written out once."""
@@ -50,7 +50,7 @@ class Why:
             Fact(predicate, row_key(found))
             for found in self._solver.tables.matching(predicate, tuple(range(len(row))), row)
         )
-        founded = self._derivations.founded(goal)
+        proof = self._derivations.find_proof(goal)
         written: set[Fact] = set()
         waiting: list[tuple[int, Fact | str]] = [(0, goal)]
         while waiting:
@@ -58,25 +58,27 @@ class Why:
             if isinstance(entry, str):
                 yield "  " * level + entry
                 continue
-            way = founded.get(entry)
+            way = proof.get(entry)
             yield "  " * level + self._line(entry, way, entry in written)
             if way is not None and entry not in written:
                 waiting += [(level + 1, child) for child in reversed(self._children(way))]
             written.add(entry)
 
     def _line(self, fact: Fact, way: Derivation | None, again: bool) -> str:
-        told = write_subgoal(self._times.told(Atom(fact.predicate, tuple(map(Constant, self._derivations.row(fact))))))
+        atom = Atom(fact.predicate, tuple(map(Constant, self._derivations.row(fact))))
+        text = write_subgoal(self._times.with_timestamps(atom))
         if way is None:
-            return f"{told}  a fact"
+            return f"{text}  a fact"
         if not way.rule.body:
-            return f"{told}  a fact of the program, rule {way.rule.number}"
-        return f"{told}  as above" if again else f"{told}  by rule {way.rule.number}: {_text(way.rule)}"
+            return f"{text}  a fact of the program, rule {way.rule.number}"
+        return f"{text}  as above" if again else f"{text}  by rule {way.rule.number}: {_text(way.rule)}"
 
     def _children(self, way: Derivation) -> list[Fact | str]:
         """What a derivation rests on: tuples, and what was tested."""
         if not way.rule.aggregates:
             tests = [subgoal for subgoal in way.rule.body if not isinstance(subgoal, Atom) or subgoal.negated]
-            return [*way.needs, *(self._tested(test, way.rule, way.bindings[0]) for test in tests if not _fresh(test))]
+            written = (self._write_test(test, way.rule, way.bindings[0]) for test in tests if not _is_fresh(test))
+            return [*way.needs, *written]
         count = len(way.bindings)
         head = f"gathered from {count} contribution{'s' if count > 1 else ''}"
         more = [f"and {len(way.needs) - _SHOWN} more tuples"] if len(way.needs) > _SHOWN else []
@@ -84,7 +86,7 @@ class Why:
 
     def _missing(self, predicate: str, arguments: Sequence[Term]) -> Iterator[str]:
         """Lines that say why no tuple fits."""
-        yield f"{self._shown(Atom(predicate, tuple(arguments)), {})} does not hold"
+        yield f"{self._write(Atom(predicate, tuple(arguments)), {})} does not hold"
         if self._checked.predicates[predicate].base:
             yield "  there is no such fact"
         elif not self._derivations.rules(predicate):
@@ -94,13 +96,13 @@ class Why:
             yield f"    {self._failure(rule, arguments)}"
 
     def _failure(self, rule: Rule, arguments: Sequence[Term]) -> str:
-        known = {place: term.value for place, term in enumerate(arguments) if isinstance(term, Constant)}
-        binding = self._derivations.bound(rule, known)
+        known = {column: term.value for column, term in enumerate(arguments) if isinstance(term, Constant)}
+        binding = self._derivations.bind_head(rule, known)
         if binding is None:
             return f"its head {write_subgoal(rule.head)} does not fit"
         attempt = self._best(rule, binding)
         if attempt.failed is None:
-            return self._cut(rule, attempt.binding)
+            return self._explain_cut(rule, attempt.binding)
         return self._reason(attempt.failed, rule, attempt.binding)
 
     def _best(self, rule: Rule, binding: Binding) -> "_Attempt":
@@ -118,19 +120,19 @@ class Why:
                 deepest, best = len(begun), _Attempt(found, todo[len(begun) - 1] if len(begun) <= len(todo) else None)
             if best.failed is None:
                 return best
-            begun.append(self._solver.taken(todo[len(begun) - 1], found))
+            begun.append(self._solver.take_step(todo[len(begun) - 1], found))
         return best
 
-    def _cut(self, rule: Rule, binding: Binding) -> str:
+    def _explain_cut(self, rule: Rule, binding: Binding) -> str:
         """Why a rule whose body holds does not give the tuple."""
         if not rule.aggregates:
             return "its body holds; a limit cuts the tuple off"
         group = {name: binding[name] for each in rule.head.arguments for name in _plain_names(each) if name in binding}
         rows = list(self._solver.solutions(self._derivations.steps(rule, group), group))
-        told = tuple(self._gathered(argument, rows) for argument in rule.head.arguments)
-        return f"it gives {write_subgoal(self._times.told(Atom(rule.head.predicate, told)))}"
+        arguments = tuple(self._aggregate(argument, rows) for argument in rule.head.arguments)
+        return f"it gives {write_subgoal(self._times.with_timestamps(Atom(rule.head.predicate, arguments)))}"
 
-    def _gathered(self, argument: Term | Aggregate, rows: Sequence[Binding]) -> Term:
+    def _aggregate(self, argument: Term | Aggregate, rows: Sequence[Binding]) -> Term:
         if not isinstance(argument, Aggregate):
             value = self._solver.evaluator.value(argument, rows[0])
             return Variable("_") if value is None else Constant(value)
@@ -141,49 +143,50 @@ class Why:
     def _reason(self, step: Step, rule: Rule, binding: Binding) -> str:
         match step:
             case Match(atom):
-                return f"no tuple fits {self._shown(atom, binding)}"
+                return f"no tuple fits {self._write(atom, binding)}"
             case Bind(variable, term):
-                return f"{self._shown(Comparison('=', variable, term), self._times.bound(rule, binding))} has no value"
+                equation, values = Comparison("=", variable, term), self._times.binding_with_timestamps(rule, binding)
+                return f"{self._write(equation, values)} has no value"
             case Check(Atom() as atom):
                 return f"blocked by {self._blocking(atom, binding)}"
             case Check(subgoal):
-                return f"false: {self._tested(subgoal, rule, binding)}"
+                return f"false: {self._write_test(subgoal, rule, binding)}"
 
     def _blocking(self, atom: Atom, binding: Binding) -> str:
         """The tuple that a negated subgoal runs into."""
-        meant = self._meant(replace(atom, negated=False), binding)
-        for found in self._solver.taken(Match(meant), {}):
-            return write_subgoal(self._times.told(cast(Atom, filled(meant, found))))
-        return write_subgoal(self._times.told(meant))
+        meant = self._restore_meaning(replace(atom, negated=False), binding)
+        for found in self._solver.take_step(Match(meant), {}):
+            return write_subgoal(self._times.with_timestamps(cast(Atom, substitute(meant, found))))
+        return write_subgoal(self._times.with_timestamps(meant))
 
-    def _tested(self, subgoal: Subgoal, rule: Rule, binding: Binding) -> str:
+    def _write_test(self, subgoal: Subgoal, rule: Rule, binding: Binding) -> str:
         """A test with its values; where it calculates, as it was written and as it came out."""
         if isinstance(subgoal, Atom):
-            return self._shown(subgoal, binding)
-        binding = self._times.bound(rule, binding)
-        plain = self._shown(subgoal, binding)
+            return self._write(subgoal, binding)
+        binding = self._times.binding_with_timestamps(rule, binding)
+        plain = self._write(subgoal, binding)
         given = {name: value for name, value in binding.items() if not name.startswith("$v")}
-        body = tuple(filled(each, given, keep=True) for each in rule.body)
-        written = shown(filled(subgoal, given, keep=True), replace(rule, body=body))
+        body = tuple(substitute(each, given, keep=True) for each in rule.body)
+        written = write_original(substitute(subgoal, given, keep=True), replace(rule, body=body))
         return plain if written == plain else f"{written}, that is {plain}"
 
-    def _shown(self, subgoal: Subgoal, binding: Binding) -> str:
+    def _write(self, subgoal: Subgoal, binding: Binding) -> str:
         if isinstance(subgoal, Atom):
-            return write_subgoal(filled(self._times.told(self._meant(subgoal, binding)), {}))
-        return write_subgoal(filled(subgoal, binding))
+            return write_subgoal(substitute(self._times.with_timestamps(self._restore_meaning(subgoal, binding)), {}))
+        return write_subgoal(substitute(subgoal, binding))
 
-    def _meant(self, atom: Atom, binding: Binding) -> Atom:
+    def _restore_meaning(self, atom: Atom, binding: Binding) -> Atom:
         """An atom with its values; one of the checks' own predicates as what it stands for."""
-        asked = cast(Atom, filled(atom, binding, keep=True))
+        asked = cast(Atom, substitute(atom, binding, keep=True))
         if not atom.predicate.startswith("$"):
             return asked
         [rule] = self._derivations.rules(atom.predicate)
         inner: Binding | None = {}
         for pattern, term in zip(rule.head.arguments, asked.arguments, strict=True):
             if isinstance(term, Constant) and not isinstance(pattern, Aggregate) and inner is not None:
-                inner = matched(pattern, term.value, inner)
+                inner = match_pattern(pattern, term.value, inner)
         body = next(subgoal for subgoal in rule.body if isinstance(subgoal, Atom))
-        return replace(cast(Atom, filled(body, inner or {}, keep=True)), negated=atom.negated)
+        return replace(cast(Atom, substitute(body, inner or {}, keep=True)), negated=atom.negated)
 
 
 @dataclass(frozen=True)
@@ -198,7 +201,7 @@ def _text(rule: Rule) -> str:
     return " ".join((rule.text or write_rule(rule)).split())
 
 
-def _fresh(subgoal: Subgoal) -> bool:
+def _is_fresh(subgoal: Subgoal) -> bool:
     """Whether a subgoal only names a value: an equation that the checks made."""
     return isinstance(subgoal, Comparison) and isinstance(subgoal.left, Variable) and subgoal.left.name.startswith("$")
 

@@ -7,7 +7,7 @@ reference engine and for explanations.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import cast
 
-from skerry.deduce.evaluate import Binding, Calls, Evaluator, all_matched
+from skerry.deduce.evaluate import Binding, Calls, Evaluator, match_patterns
 from skerry.deduce.subgoal_order import Bind, Check, Match, Step, order
 from skerry.deduce.values import compare
 from skerry.deduce.why.tables import Tables
@@ -38,7 +38,7 @@ class Solver:
         if not steps:
             yield binding
             return
-        begun = [self.taken(steps[0], binding)]
+        begun = [self.take_step(steps[0], binding)]
         while begun:
             pulse()
             found = next(begun[-1], None)
@@ -47,9 +47,9 @@ class Solver:
             elif len(begun) == len(steps):
                 yield found
             else:
-                begun.append(self.taken(steps[len(begun)], found))
+                begun.append(self.take_step(steps[len(begun)], found))
 
-    def taken(self, step: Step, binding: Binding) -> Iterator[Binding]:
+    def take_step(self, step: Step, binding: Binding) -> Iterator[Binding]:
         """The bindings that one step allows."""
         match step:
             case Match(atom):
@@ -64,12 +64,12 @@ class Solver:
     def _rows(self, atom: Atom, binding: Binding) -> Iterator[Binding]:
         terms = cast(tuple[Term, ...], atom.arguments)
         known = tuple(
-            place for place, term in enumerate(terms) if all(each.name in binding for each in variables(term))
+            column for column, term in enumerate(terms) if all(each.name in binding for each in variables(term))
         )
-        values = self.evaluator.row([terms[place] for place in known], binding)
-        rest = [place for place in range(len(terms)) if place not in known]
+        values = self.evaluator.row([terms[column] for column in known], binding)
+        rest = [column for column in range(len(terms)) if column not in known]
         for row in () if values is None else self.tables.matching(atom.predicate, known, values):
-            found = all_matched([terms[place] for place in rest], [row[place] for place in rest], binding)
+            found = match_patterns([terms[column] for column in rest], [row[column] for column in rest], binding)
             if found is not None:
                 yield found
 

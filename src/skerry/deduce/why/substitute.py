@@ -1,4 +1,4 @@
-"""Subgoals with values in the place of variables, for people to read."""
+"""Puts values in for the variables of a subgoal, for people to read."""
 
 from typing import cast
 
@@ -6,11 +6,11 @@ from skerry.deduce.evaluate import Binding
 from skerry.model.term import Arithmetic, Call, Constant, Term, Terms, Variable
 from skerry.plan.program import Atom, Builtin, Comparison, Subgoal
 
-__all__ = ["filled"]
+__all__ = ["substitute"]
 
 
-def filled(subgoal: Subgoal, binding: Binding, keep: bool = False) -> Subgoal:
-    """A subgoal with values for its variables; those that have none and no name of their own are ``_``."""
+def substitute(subgoal: Subgoal, binding: Binding, keep: bool = False) -> Subgoal:
+    """Put values in for the variables of a subgoal; those that have none and no name of their own are ``_``."""
     match subgoal:
         case Comparison(operator, left, right):
             return Comparison(operator, _with(left, binding, keep), _with(right, binding, keep))

@@ -45,30 +45,30 @@ class Tables:
 
     def holds(self, predicate: str, row: Row) -> bool:
         """Whether a row is there."""
-        return tuple(map(_fitted, row, self._types[predicate])) in self._rows[predicate]
+        return tuple(map(_fit_key, row, self._types[predicate])) in self._rows[predicate]
 
     def matching(self, predicate: str, columns: tuple[int, ...], values: Sequence[Value]) -> Collection[Row]:
         """The rows that have the values given in the columns given."""
         if not columns:
             return self.rows(predicate)
         types = self._types[predicate]
-        wanted = tuple(_fitted(value, types[column]) for column, value in zip(columns, values, strict=True))
+        wanted = tuple(_fit_key(value, types[column]) for column, value in zip(columns, values, strict=True))
         if len(columns) == len(types):
             found = self._rows[predicate].get(wanted)
             return () if found is None else (found,)
         indexes = self._indexes[predicate]
         if columns not in indexes:
-            indexes[columns] = self._indexed(predicate, columns)
+            indexes[columns] = self._build_index(predicate, columns)
         return indexes[columns].get(wanted, ())
 
-    def _indexed(self, predicate: str, columns: tuple[int, ...]) -> dict[object, list[Row]]:
+    def _build_index(self, predicate: str, columns: tuple[int, ...]) -> dict[object, list[Row]]:
         index: dict[object, list[Row]] = {}
         for row in self.rows(predicate):
             index.setdefault(tuple(key(row[column]) for column in columns), []).append(row)
         return index
 
 
-def _fitted(value: Value, kind: Type) -> object:
+def _fit_key(value: Value, kind: Type) -> object:
     """The key of a number as its column would hold it."""
     if kind == Type.FLOAT and type(value) is int:
         return key(float(value))

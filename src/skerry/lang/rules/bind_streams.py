@@ -1,4 +1,4 @@
-"""A rule program bound to the catalogue: its base predicates are streams, its outputs can be read like one."""
+"""Binds a rule program to the catalogue: its base predicates are streams, its outputs can be read like one."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ _FITTING: Mapping[Type, tuple[Callable[[pa.DataType], bool], str]] = {
 
 
 @dataclass(frozen=True)
-class _Bound:
+class _BoundPredicate:
     """A base predicate and its stream."""
 
     predicate: Predicate
@@ -53,18 +53,18 @@ class _Bound:
         declared = self.predicate.time
         return self.source.event_time if declared is None else self._column(declared)
 
-    def _column(self, place: int) -> str:
-        return self.predicate.columns[place].name
+    def _column(self, index: int) -> str:
+        return self.predicate.columns[index].name
 
     @property
     def relation(self) -> Node:
         """Its columns in the predicate's types, and its time."""
-        columns = [(column.name, self._typed(column)) for column in self.predicate.columns]
+        columns = [(column.name, self._cast(column)) for column in self.predicate.columns]
         if self.time is not None:
             columns.append((_TIME, Expression.of(self.time, TIMESTAMP)))
         return Project(Scan(self.source), tuple(columns))
 
-    def _typed(self, column: Column) -> Expression:
+    def _cast(self, column: Column) -> Expression:
         """A stream's column as the engine takes it."""
         wanted, given = arrow_type(column.type), self.source.schema.field(column.name).type
         bare = Expression.of(column.name, given)
@@ -86,7 +86,7 @@ def deduce_node(
 ) -> Deduce:
     """Bind a program to streams, which ``find`` knows by name. ``builtins``: the modules allowed, and their folder."""
     base = [predicate for predicate in check(program).predicates.values() if predicate.base]
-    bound = [_bound(predicate, find(predicate.name)) for predicate in base]
+    bound = [_bind(predicate, find(predicate.name)) for predicate in base]
     typed = {each.predicate.name: each.predicate for each in bound}
     checked = check(replace(program, predicates={**program.predicates, **typed}))
     check_streams(checked, {each.predicate.name for each in bound if not each.source.is_table})
@@ -105,40 +105,41 @@ def deduce_node(
     )
 
 
-def _bound(predicate: Predicate, source: Source) -> _Bound:
-    """A base predicate with the types of its stream's columns, by name; undeclared ones go by place."""
+def _bind(predicate: Predicate, source: Source) -> _BoundPredicate:
+    """A base predicate with the types of its stream's columns: by name if it is declared, else by position."""
     if predicate.window_rows is not None:
-        told = f"{predicate.name!r} counts rows; over streams a window is a time: window 60 s"
-        raise RuleError("E303", told, location=predicate.location)
+        message = f"{predicate.name!r} counts rows; over streams a window is a time: window 60 s"
+        raise RuleError("E303", message, location=predicate.location)
     if not predicate.declared:
-        return _Bound(_by_place(predicate, source), source)
+        return _BoundPredicate(_bind_by_position(predicate, source), source)
     known = source.schema.names
     for column in predicate.columns:
         if column.name not in known:
-            told = f"{predicate.name!r} declares {column.name!r}, and stream {source.name!r} has {', '.join(known)}"
-            raise RuleError("E110", told, location=predicate.location)
-    columns = tuple(_fitted(predicate, column, source) for column in predicate.columns)
-    found = _Bound(replace(predicate, columns=columns), source)
+            message = f"{predicate.name!r} declares {column.name!r}, and stream {source.name!r} has {', '.join(known)}"
+            raise RuleError("E110", message, location=predicate.location)
+    columns = tuple(_fit_column(predicate, column, source) for column in predicate.columns)
+    found = _BoundPredicate(replace(predicate, columns=columns), source)
     _check_time(found)
     return found
 
 
-def _by_place(predicate: Predicate, source: Source) -> Predicate:
+def _bind_by_position(predicate: Predicate, source: Source) -> Predicate:
     if predicate.arity != len(source.schema):
-        told = f"{predicate.name!r} has {predicate.arity} arguments, and the stream of that name {len(source.schema)}"
-        raise RuleError("E110", told, f"declare it: base {predicate.name}(name: type, ...)")
+        given = len(source.schema)
+        message = f"{predicate.name!r} has {predicate.arity} arguments, and the stream of that name {given}"
+        raise RuleError("E110", message, f"declare it: base {predicate.name}(name: type, ...)")
     columns = tuple(Column(field.name, _type_of(field.type)) for field in source.schema)
     return replace(predicate, columns=columns, declared=True)
 
 
-def _fitted(predicate: Predicate, column: Column, source: Source) -> Column:
+def _fit_column(predicate: Predicate, column: Column, source: Source) -> Column:
     given = source.schema.field(column.name).type
     if column.type in (Type.NODE, Type.ANY):
         return replace(column, type=_type_of(given))
     fits, wanted = _FITTING[column.type]
     if not fits(given):
-        told = f"{predicate.name}.{column.name} is declared {column.type}, which needs {wanted}; the stream has"
-        raise RuleError("E110", f"{told} {sql_name(given)}", location=predicate.location)
+        message = f"{predicate.name}.{column.name} is declared {column.type}, which needs {wanted}; the stream has"
+        raise RuleError("E110", f"{message} {sql_name(given)}", location=predicate.location)
     return column
 
 
@@ -149,18 +150,18 @@ def _type_of(type_: pa.DataType) -> Type:
     raise InputError(f"a rule cannot read a column of type {sql_name(type_)}; cast it in a view")
 
 
-def _check_time(bound: _Bound) -> None:
+def _check_time(bound: _BoundPredicate) -> None:
     source, time = bound.source, bound.time
     if source.is_table:
         return
     if time is None:
-        told = f"stream {source.name!r} does not say when its readings are"
-        raise RuleError("E303", told, "declare WATERMARK FOR its time, or name the time: base p(...) time t")
+        message = f"stream {source.name!r} does not say when its readings are"
+        raise RuleError("E303", message, "declare WATERMARK FOR its time, or name the time: base p(...) time t")
     if source.event_time is not None and time != source.event_time:
-        told = (
+        message = (
             f"{bound.predicate.name!r} goes by {time!r}, but the watermark of {source.name!r} by {source.event_time!r}"
         )
-        raise RuleError("E303", told, location=bound.predicate.location)
+        raise RuleError("E303", message, location=bound.predicate.location)
 
 
 def _output(checked: Checked, name: str | None) -> Output:
@@ -170,8 +171,8 @@ def _output(checked: Checked, name: str | None) -> Output:
     derived = [predicate for predicate in checked.predicates.values() if not predicate.base]
     shown = [predicate.name for predicate in derived if not predicate.name.startswith("$")]
     if name not in shown:
-        told = "which predicate is the answer? write" if name is None else f"the rules derive no {name!r}; write"
-        raise InputError(f"{told} WITH (output='...'); derived are {', '.join(shown) or 'none'}")
+        message = "which predicate is the answer? write" if name is None else f"the rules derive no {name!r}; write"
+        raise InputError(f"{message} WITH (output='...'); derived are {', '.join(shown) or 'none'}")
     return next((output for output in checked.outputs if output.predicate == name), Output(name))
 
 
@@ -179,29 +180,29 @@ def _lags(checked: Checked, output: str) -> dict[str, int]:
     """The output's columns that are times of facts, and by how much these may be older than the tick."""
     lags: dict[tuple[str, int], int | None] = {}
     for predicate in checked.predicates.values():
-        for place, column in enumerate(predicate.columns):
+        for index, column in enumerate(predicate.columns):
             if column.type == Type.TIME:
-                lags[predicate.name, place] = (
-                    (predicate.window_us if place == predicate.time else None) if predicate.base else 0
+                lags[predicate.name, index] = (
+                    (predicate.window_us if index == predicate.time else None) if predicate.base else 0
                 )
     changed = True
     while changed:
-        found = lags | {at: _derived_lag(checked, at, lags) for at in lags if not checked.predicates[at[0]].base}
+        found = lags | {at: _find_lag(checked, at, lags) for at in lags if not checked.predicates[at[0]].base}
         changed, lags = found != lags, found
     columns = checked.predicates[output].columns
-    return {columns[place].name: lag for (name, place), lag in lags.items() if name == output and lag is not None}
+    return {columns[index].name: lag for (name, index), lag in lags.items() if name == output and lag is not None}
 
 
-def _derived_lag(checked: Checked, at: tuple[str, int], lags: Mapping[tuple[str, int], int | None]) -> int | None:
+def _find_lag(checked: Checked, at: tuple[str, int], lags: Mapping[tuple[str, int], int | None]) -> int | None:
     """The greatest over its rules; None if a rule computes it."""
-    name, place = at
-    found = [_lag_in(rule, place, lags) for rule in checked.rules if rule.head.predicate == name]
+    name, index = at
+    found = [_lag_in(rule, index, lags) for rule in checked.rules if rule.head.predicate == name]
     known = [lag for lag in found if lag is not None]
     return max(known, default=None) if len(known) == len(found) else None
 
 
-def _lag_in(rule: Rule, place: int, lags: Mapping[tuple[str, int], int | None]) -> int | None:
-    wanted = rule.head.arguments[place]
+def _lag_in(rule: Rule, index: int, lags: Mapping[tuple[str, int], int | None]) -> int | None:
+    wanted = rule.head.arguments[index]
     bounds = [
         lags.get((atom.predicate, at))
         for atom in rule.body

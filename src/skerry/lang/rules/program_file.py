@@ -4,10 +4,10 @@ from pathlib import Path
 
 from skerry.errors import InputError
 
-__all__ = ["program_text"]
+__all__ = ["read_program_text"]
 
 
-def program_text(path: Path) -> str:
+def read_program_text(path: Path) -> str:
     """What a file of rules holds."""
     try:
         return path.read_text(encoding="utf-8")

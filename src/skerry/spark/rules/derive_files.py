@@ -5,22 +5,22 @@ from collections.abc import Callable, Iterable, Sequence
 from skerry.deduce.change import Tick
 from skerry.deduce.values import Row, row_key
 from skerry.plan.program import Checked
-from skerry.spark.rules.semi_naive import model
-from skerry.spark.rules.supported import schema_of, typed, unfit
+from skerry.spark.rules.semi_naive import compute_model
+from skerry.spark.rules.supported import find_obstacle, infer_from_facts, schema_of
 from skerry.spark.session import session
 
-__all__ = ["derived", "unfit_run"]
+__all__ = ["derive", "find_run_obstacle"]
 
 
-def unfit_run(checked: Checked, ticks: Sequence[Tick]) -> str | None:
+def find_run_obstacle(checked: Checked, ticks: Sequence[Tick]) -> str | None:
     """Why what ticks make of a program cannot be found over DataFrames; None if it can."""
-    told = next((output for output in checked.outputs if output.mode != "final"), None)
-    if told is not None and len(ticks) > 1:
-        return f"{told.predicate!r} is told tick by tick"
-    return unfit(typed(checked, _facts(checked, ticks)))
+    incremental = next((output for output in checked.outputs if output.mode != "final"), None)
+    if incremental is not None and len(ticks) > 1:
+        return f"{incremental.predicate!r} is told tick by tick"
+    return find_obstacle(infer_from_facts(checked, _facts(checked, ticks)))
 
 
-def derived(
+def derive(
     checked: Checked,
     ticks: Sequence[Tick],
     unit: int,
@@ -29,10 +29,10 @@ def derived(
 ) -> dict[str, list[Row]]:
     """What holds of each output at the end."""
     facts = _facts(checked, ticks)
-    known = typed(checked, facts)
+    known = infer_from_facts(checked, facts)
     spark = session(master)
     frames = {name: spark.createDataFrame(rows, schema_of(known, name)) for name, rows in facts.items()}
-    found = model(spark, known, frames, unit, watch)
+    found = compute_model(spark, known, frames, unit, watch)
     return {output.predicate: [tuple(row) for row in found[output.predicate].collect()] for output in checked.outputs}
 
 

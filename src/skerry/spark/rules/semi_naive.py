@@ -17,22 +17,22 @@ from skerry.plan.program import Aggregate, Atom, Checked, Class, Component, Rule
 from skerry.spark.rules.bodies import Body, bindings, name_of
 from skerry.spark.rules.supported import schema_of
 
-__all__ = ["model"]
+__all__ = ["compute_model"]
 
-_ROUNDS_A_CUT = 5
+_ROUNDS_PER_CHECKPOINT = 5
 """After so many rounds the frame of all tuples is written down, and how it came about is forgotten."""
 
 
-def model(
+def compute_model(
     spark: SparkSession,
     checked: Checked,
     facts: Mapping[str, DataFrame],
     unit: int = 1,
     watch: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, DataFrame]:
-    """What a program makes true of facts: a frame a predicate. ``watch`` is told each round: predicate, round, tuples.
+    """What a program makes true of facts: a frame per predicate. ``watch`` gets predicate, round, tuples.
 
-    The program must be one that ``supported.unfit`` has nothing against.
+    The program must be one that ``supported.find_obstacle`` has nothing against.
     """
     rounds = _Rounds(spark, checked, dict(facts), unit, watch)
     try:
@@ -68,7 +68,7 @@ class _Rounds:
             self._counts[name] = 0
         if component.kind == Class.N:
             for name in own:
-                self._add(name, self._derived(name, [Body(rule) for rule in _rules(component, name)], {}), 1)
+                self._add(name, self._derive(name, [Body(rule) for rule in _rules(component, name)], {}), 1)
             return
         self._recursive(component, own)
 
@@ -77,7 +77,7 @@ class _Rounds:
         again = {name: [body for rule in _rules(component, name) for body in _fresh(rule, own)] for name in own}
         new: dict[str, DataFrame] = {}
         for number, bodies in enumerate(_rounds_of(first, again), 1):
-            found = {name: self._derived(name, bodies[name], new) for name in own if bodies[name]}
+            found = {name: self._derive(name, bodies[name], new) for name in own if bodies[name]}
             new = {name: self._add(name, frame, number) for name, frame in found.items()}
             new |= {name: self._empty(name) for name in own if name not in new}
             if not any(self._new[name] for name in found):
@@ -86,26 +86,26 @@ class _Rounds:
     def _empty(self, name: str) -> DataFrame:
         return self._spark.createDataFrame([], schema_of(self._checked, name))
 
-    def _derived(self, name: str, bodies: Sequence[Body], new: Mapping[str, DataFrame]) -> DataFrame:
+    def _derive(self, name: str, bodies: Sequence[Body], new: Mapping[str, DataFrame]) -> DataFrame:
         """What rules give for a predicate, each tuple once."""
         frames = [self._heads(body, bindings(body, self._start, self.relations, new, self._unit)) for body in bodies]
         if not frames:
             return self._empty(name)
         found = reduce(DataFrame.unionByName, frames)
-        for place, most in self._checked.predicates[name].limits.items():
-            found = found.where(F.col(f"c{place}") <= most)
+        for index, most in self._checked.predicates[name].limits.items():
+            found = found.where(F.col(f"c{index}") <= most)
         return found.distinct()
 
     def _heads(self, body: Body, frame: DataFrame) -> DataFrame:
         head = body.rule.head
         schema = schema_of(self._checked, head.predicate)
         if body.rule.aggregates:
-            return _gathered(body.rule, frame, schema)
-        cells = []
+            return _aggregate(body.rule, frame, schema)
+        columns = []
         for argument, field in zip(head.arguments, schema, strict=True):
-            cell = F.lit(argument.value) if isinstance(argument, Constant) else F.col(_variable(argument))
-            cells.append(cell.cast(field.dataType).alias(field.name))
-        return frame.select(*cells)
+            column = F.lit(argument.value) if isinstance(argument, Constant) else F.col(_variable(argument))
+            columns.append(column.cast(field.dataType).alias(field.name))
+        return frame.select(*columns)
 
     def _add(self, name: str, found: DataFrame, number: int) -> DataFrame:
         """Put tuples that are new into a relation; give them, written down."""
@@ -121,7 +121,7 @@ class _Rounds:
             self._watch(name, number, self._counts[name])
         if self._new[name]:
             self.relations[name] = known.unionByName(new) if before else new
-        if number % _ROUNDS_A_CUT == 0:
+        if number % _ROUNDS_PER_CHECKPOINT == 0:
             parts = self._spark.sparkContext.defaultParallelism
             self.relations[name] = self.relations[name].coalesce(parts).localCheckpoint()
         return new
@@ -133,9 +133,9 @@ def _rules(component: Component, name: str) -> list[Rule]:
 
 def _fresh(rule: Rule, own: Sequence[str]) -> Iterator[Body]:
     """A body a subgoal of the component: that one sees what is new."""
-    for place, subgoal in enumerate(rule.body):
+    for index, subgoal in enumerate(rule.body):
         if isinstance(subgoal, Atom) and subgoal.predicate in own and not subgoal.negated:
-            yield Body(rule, place)
+            yield Body(rule, index)
 
 
 def _rounds_of(first: Mapping[str, list[Body]], again: Mapping[str, list[Body]]) -> Iterator[Mapping[str, list[Body]]]:
@@ -149,23 +149,23 @@ def _variable(argument: object) -> str:
     return name_of(argument)
 
 
-def _gathered(rule: Rule, frame: DataFrame, schema: StructType) -> DataFrame:
+def _aggregate(rule: Rule, frame: DataFrame, schema: StructType) -> DataFrame:
     """Aggregates, group by group, over the distinct bindings: exact, as in one process."""
     arguments = rule.head.arguments
     keys = [name_of(argument) for argument in arguments if isinstance(argument, Variable)]
     distinct = frame.distinct()
-    constants = {place: argument.value for place, argument in enumerate(arguments) if isinstance(argument, Constant)}
+    constants = {index: argument.value for index, argument in enumerate(arguments) if isinstance(argument, Constant)}
 
-    def gather(group: pa.Table) -> pa.Table:
-        cells = []
-        for place, argument in enumerate(arguments):
+    def aggregate(group: pa.Table) -> pa.Table:
+        values = []
+        for index, argument in enumerate(arguments):
             if isinstance(argument, Aggregate):
-                cells.append(aggregate_values(argument.function, _values(group, argument)))
+                values.append(aggregate_values(argument.function, _values(group, argument)))
             else:
-                cells.append(constants[place] if place in constants else group.column(_variable(argument))[0].as_py())
-        return pa.table({f"c{place}": [cell] for place, cell in enumerate(cells)})
+                values.append(constants[index] if index in constants else group.column(_variable(argument))[0].as_py())
+        return pa.table({f"c{index}": [value] for index, value in enumerate(values)})
 
-    return distinct.groupBy(*keys).applyInArrow(gather, schema)
+    return distinct.groupBy(*keys).applyInArrow(aggregate, schema)
 
 
 def _values(group: pa.Table, aggregate: Aggregate) -> list[Value]:

@@ -10,7 +10,7 @@ from skerry.deduce.values import Row, kind
 from skerry.model.term import Arithmetic, Call, Constant, Term, Terms, Value
 from skerry.plan.program import AGGREGATES, Aggregate, Atom, Builtin, Checked, Class, Column, Comparison, Rule, Type
 
-__all__ = ["SPARK_TYPES", "schema_of", "typed", "unfit"]
+__all__ = ["SPARK_TYPES", "find_obstacle", "infer_from_facts", "schema_of"]
 
 SPARK_TYPES: Mapping[Type, types.DataType] = {
     Type.INT: types.LongType(),
@@ -21,20 +21,20 @@ SPARK_TYPES: Mapping[Type, types.DataType] = {
 }
 
 
-def typed(checked: Checked, facts: Mapping[str, Sequence[Row]]) -> Checked:
+def infer_from_facts(checked: Checked, facts: Mapping[str, Sequence[Row]]) -> Checked:
     """The same program with the types that its facts have, where it leaves them open."""
     found = {}
     for name, predicate in checked.predicates.items():
         if predicate.base:
             columns = tuple(
-                _seen(column, [row[place] for row in facts.get(name, ())])
-                for place, column in enumerate(predicate.columns)
+                _narrow_type(column, [row[index] for row in facts.get(name, ())])
+                for index, column in enumerate(predicate.columns)
             )
             found[name] = replace(predicate, columns=columns, declared=True)
     return check(replace(checked.program, predicates={**checked.program.predicates, **found}))
 
 
-def _seen(column: Column, values: Sequence[Value]) -> Column:
+def _narrow_type(column: Column, values: Sequence[Value]) -> Column:
     kinds = set(map(kind, values))
     if column.type not in (Type.NODE, Type.ANY) or len(kinds) != 1:
         return column
@@ -47,7 +47,7 @@ def schema_of(checked: Checked, predicate: str) -> types.StructType:
     return types.StructType([types.StructField(f"c{n}", SPARK_TYPES[each.type]) for n, each in enumerate(columns)])
 
 
-def unfit(checked: Checked) -> str | None:
+def find_obstacle(checked: Checked) -> str | None:
     """Why a program cannot be carried out over DataFrames; None if it can."""
     for component in checked.components:
         if component.kind in (Class.X, Class.Y):
@@ -58,10 +58,10 @@ def unfit(checked: Checked) -> str | None:
             return f"{predicate.name}.{open_[0]} holds lists, function symbols, or values of several kinds"
         if predicate.window_us is not None or predicate.window_rows is not None:
             return f"{predicate.name!r} has a window"
-    return next(filter(None, map(_unfit_rule, checked.rules)), None)
+    return next(filter(None, map(_find_rule_obstacle, checked.rules)), None)
 
 
-def _unfit_rule(rule: Rule) -> str | None:
+def _find_rule_obstacle(rule: Rule) -> str | None:
     for argument in rule.head.arguments:
         if isinstance(argument, Aggregate) and argument.function not in AGGREGATES[:-1]:
             return f"rule {rule.number} collects a list"

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Mapping
 
 from skerry.deduce.rule_text import write_value
-from skerry.deduce.values import Row, coerced, row_key
+from skerry.deduce.values import Row, coerce, row_key
 from skerry.errors import InputError
 from skerry.plan.program import Predicate, in_units
 
-__all__ = ["Contents"]
+__all__ = ["BaseFacts"]
 
 
-class Contents:
+class BaseFacts:
     """Facts by predicate, in the order of arrival. A fact inserted while it is there is no new arrival."""
 
     def __init__(self, predicates: Mapping[str, Predicate], unit: int) -> None:
@@ -18,9 +18,9 @@ class Contents:
         self._unit = unit
         self.rows: dict[str, dict[object, Row]] = {name: {} for name in self._predicates}
 
-    def copy(self) -> "Contents":
+    def copy(self) -> "BaseFacts":
         """The same facts, to be changed on their own."""
-        copied = Contents(self._predicates, self._unit)
+        copied = BaseFacts(self._predicates, self._unit)
         copied.rows = {name: dict(rows) for name, rows in self.rows.items()}
         return copied
 
@@ -29,7 +29,7 @@ class Contents:
         for name, predicate in self._predicates.items():
             if predicate.silent == silent:
                 self.rows[name] = {
-                    found: row for found, row in self.rows[name].items() if not self._expired(predicate, row, now)
+                    found: row for found, row in self.rows[name].items() if not self._has_expired(predicate, row, now)
                 }
 
     def delete(self, predicate: str, rows: Iterable[Row]) -> None:
@@ -42,13 +42,13 @@ class Contents:
         declared = self._predicates[predicate]
         for row in rows:
             entering = self._entering(predicate, row)
-            if not self._expired(declared, entering, now):
+            if not self._has_expired(declared, entering, now):
                 self.rows[predicate].setdefault(row_key(entering), entering)
         if declared.window_rows is not None:
             kept = list(self.rows[predicate].items())[-declared.window_rows :]
             self.rows[predicate] = dict(kept)
 
-    def _expired(self, predicate: Predicate, row: Row, now: int | None) -> bool:
+    def _has_expired(self, predicate: Predicate, row: Row, now: int | None) -> bool:
         if now is None or predicate.time is None or predicate.window_us is None:
             return False
         start = row[predicate.time]
@@ -60,7 +60,7 @@ class Contents:
             raise InputError(f"a fact of {predicate!r} has {len(columns)} values, got {len(row)}")
         entering = []
         for value, column in zip(row, columns, strict=True):
-            fitted = coerced(value, column.type)
+            fitted = coerce(value, column.type)
             if fitted is None:
                 raise InputError(f"{column.name!r} of {predicate!r} is of type {column.type}, got {write_value(value)}")
             entering.append(fitted)

@@ -8,7 +8,7 @@ from skerry.deduce.values import Row
 from skerry.deduce.why.tables import Tables
 from skerry.errors import RuleLimit, RunError
 from skerry.plan.program import Checked
-from skerry.testing.reference_rules.base_facts import Contents
+from skerry.testing.reference_rules.base_facts import BaseFacts
 from skerry.testing.reference_rules.model import Modeller
 
 __all__ = ["Reference"]
@@ -24,7 +24,7 @@ class Reference:
         self._predicates = tuple(checked.predicates)
         self._silent = any(predicate.silent for predicate in checked.predicates.values())
         self._modeller = Modeller(checked, builtins, unit)
-        self._facts, self._tables = Contents(checked.predicates, unit), Tables(checked.predicates)
+        self._facts, self._tables = BaseFacts(checked.predicates, unit), Tables(checked.predicates)
         self._stopped: RuleLimit | None = None
 
     def rows(self, predicate: str) -> set[Row]:
@@ -34,19 +34,19 @@ class Reference:
     def tick(
         self, now: int | None, inserts: Mapping[str, Iterable[Row]], deletes: Mapping[str, Iterable[Row]]
     ) -> Mapping[str, Change]:
-        """Let facts expire, go and come; tell what changed by that.
+        """Expire, delete and insert facts; return what changed by that.
 
-        What silent expiry alone takes away is not told.
+        Rows that silent expiry alone takes away are not reported.
         """
         if self._stopped is not None:
             raise RunError(f"the program was stopped: {self._stopped}")
         try:
-            return self._ticked(now, inserts, deletes)
+            return self._run_tick(now, inserts, deletes)
         except RuleLimit as limit:
             self._stopped = limit
             raise
 
-    def _ticked(
+    def _run_tick(
         self, now: int | None, inserts: Mapping[str, Iterable[Row]], deletes: Mapping[str, Iterable[Row]]
     ) -> Mapping[str, Change]:
         facts, faded = self._facts.copy(), self._tables
@@ -64,13 +64,13 @@ class Reference:
         return {predicate: change for predicate, change in changes.items() if change.inserted or change.deleted}
 
 
-def _plain(facts: Contents) -> Mapping[str, Iterable[Row]]:
+def _plain(facts: BaseFacts) -> Mapping[str, Iterable[Row]]:
     return {predicate: rows.values() for predicate, rows in facts.rows.items()}
 
 
 def _change(before: Tables, faded: Tables, after: Tables, predicate: str) -> Change:
     """Compare what held, and was not taken away in silence, with what holds."""
     old, kept, new = before.keys(predicate), faded.keys(predicate), after.keys(predicate)
-    told = {found: row for found, row in old.items() if found in kept}
-    inserted = [row for found, row in new.items() if found not in told]
-    return Change(inserted, [row for found, row in told.items() if found not in new])
+    reported = {found: row for found, row in old.items() if found in kept}
+    inserted = [row for found, row in new.items() if found not in reported]
+    return Change(inserted, [row for found, row in reported.items() if found not in new])

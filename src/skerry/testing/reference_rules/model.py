@@ -10,14 +10,14 @@ from functools import partial
 
 from skerry.deduce.aggregates import NUMERIC, aggregate_values
 from skerry.deduce.evaluate import Binding, Calls
-from skerry.deduce.limits import Guard, beyond
 from skerry.deduce.subgoal_order import Step
-from skerry.deduce.values import Row, coerced, key, row_key
+from skerry.deduce.values import Row, coerce, key, row_key
 from skerry.deduce.why.solver import Solver, steps
 from skerry.deduce.why.tables import Tables
 from skerry.errors import RuleLimit
 from skerry.model.term import Term, Value
 from skerry.plan.program import Aggregate, Checked, Class, Component, Rule, Type
+from skerry.testing.reference_rules.guard import Guard, exceeds_limit
 
 __all__ = ["Modeller"]
 
@@ -94,9 +94,9 @@ class _Model:
         """The rows that a rule gives over what is there."""
         predicate = self._predicates[rule.head.predicate]
         try:
-            for values in self._gathered(rule) if rule.aggregates else self._plain(rule):
-                row = _fitted(values, [column.type for column in predicate.columns])
-                if row is not None and not beyond(row, predicate):
+            for values in self._aggregate(rule) if rule.aggregates else self._plain(rule):
+                row = _fit_row(values, [column.type for column in predicate.columns])
+                if row is not None and not exceeds_limit(row, predicate):
                     self._guard.row(row, predicate.name, rule.number)
                     yield row
         except OverflowError as error:
@@ -113,7 +113,7 @@ class _Model:
         pulse = partial(self._guard.step, rule.head.predicate, rule.number)
         return self._solver.solutions(self._steps[id(rule)], {}, pulse)
 
-    def _gathered(self, rule: Rule) -> Iterator[Row]:
+    def _aggregate(self, rule: Rule) -> Iterator[Row]:
         groups: dict[object, list[Row]] = {}
         seen: set[object] = set()
         for binding in self._bindings(rule):
@@ -140,7 +140,7 @@ class _Model:
                 value = value if fits else None
             else:
                 value = self._solver.evaluator.value(argument, binding)
-                value = None if value is None else coerced(value, column.type)
+                value = None if value is None else coerce(value, column.type)
             if value is None:
                 return None
             row.append(value)
@@ -159,10 +159,10 @@ def _stage(row: Row, column: int) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _fitted(values: Row, types: Iterable[Type]) -> Row | None:
+def _fit_row(values: Row, types: Iterable[Type]) -> Row | None:
     row: list[Value] = []
     for value, kind in zip(values, types, strict=True):
-        fitted = coerced(value, kind)
+        fitted = coerce(value, kind)
         if fitted is None:
             return None
         row.append(fitted)
