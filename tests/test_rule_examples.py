@@ -29,10 +29,10 @@ def texts(folder):
 
 
 def run(program, facts, out):
-    told = CliRunner().invoke(
+    result = CliRunner().invoke(
         app, ["rules", "run", str(program), "--facts", str(facts), "--out", str(out), "--project", str(RULES)]
     )
-    assert told.exit_code == 0, told.output
+    assert result.exit_code == 0, result.output
 
 
 def test_every_example_is_tried():

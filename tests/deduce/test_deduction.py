@@ -31,18 +31,18 @@ links = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(-5,
 
 
 @cache
-def checked(mode):
+def check_program(mode):
     return check(read(PROGRAM.format(mode=mode)))
 
 
 def deduction(predicate="path", mode="changes"):
-    program = checked(mode)
+    program = check_program(mode)
     facts = Facts("link", SCHEMA, ("a", "b", "t"), "t", 6)
     return Deduction([facts], Engine(program, Builtins({}), 1_000_000), predicate, mode, SLIDE)
 
 
 def batch(rows):
-    columns = [pa.array([row[place] for row in rows], field.type) for place, field in enumerate(SCHEMA)]
+    columns = [pa.array([row[index] for row in rows], field.type) for index, field in enumerate(SCHEMA)]
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
 
@@ -51,12 +51,12 @@ def models(rows, predicate):
     ticks = range(-6, 40, SLIDE)
     for now in ticks:
         held = [row for row in rows if -(-row[2] // SLIDE) * SLIDE <= now <= row[2] + 6]
-        reference = Reference(checked("changes"), Builtins({}), 1_000_000)
+        reference = Reference(check_program("changes"), Builtins({}), 1_000_000)
         reference.tick(None, {"link": held}, {})
         yield now, {row[:2] for row in reference.rows(predicate)}
 
 
-def expected(rows, predicate):
+def expect_changes(rows, predicate):
     """The changes from tick to tick."""
     before, found = set(), []
     for now, after in models(rows, predicate):
@@ -65,7 +65,7 @@ def expected(rows, predicate):
     return sorted(found)
 
 
-def told(operator, steps):
+def run(operator, steps):
     given = [*(operator.transition(rows) for rows, _ in steps)]
     assert all(each.num_rows == 0 for each in given)
     rows = operator.advance(END_OF_TIME)
@@ -77,7 +77,7 @@ def told(operator, steps):
 @given(links)
 @pytest.mark.parametrize("predicate", ["path", "lone"])
 def test_changes_are_those_of_the_windows_contents(predicate, rows):
-    assert told(deduction(predicate), [(batch(rows), Micros(0))]) == expected(rows, predicate)
+    assert run(deduction(predicate), [(batch(rows), Micros(0))]) == expect_changes(rows, predicate)
 
 
 @settings(max_examples=6)
@@ -90,7 +90,7 @@ def test_rules_over_a_stream_keep_the_laws(mode, rows):
 
 
 def test_a_snapshot_tells_all_that_holds_when_something_changed():
-    rows = told(deduction(mode="snapshot"), [(batch([(0, 1, 0), (1, 2, 3)]), Micros(0))])
+    rows = run(deduction(mode="snapshot"), [(batch([(0, 1, 0), (1, 2, 3)]), Micros(0))])
     assert [row for row in rows if row[0] == 3] == [(3, "+", 0, 1), (3, "+", 0, 2), (3, "+", 1, 2)]
 
 

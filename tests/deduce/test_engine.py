@@ -46,13 +46,13 @@ class Calls:
         return [self.functions[name](*row) for row in rows]
 
 
-def checked(text, **limits):
+def check_text(text, **limits):
     rules = read(text)
     return check(replace(rules, limits=replace(rules.limits, **limits)))
 
 
 def engine_of(text, calls=None, unit=1, **limits):
-    return Engine(checked(text, **limits), calls or Builtins({}), unit)
+    return Engine(check_text(text, **limits), calls or Builtins({}), unit)
 
 
 def tick(engine, inserts=(), deletes=(), now=None, of="edge"):
@@ -66,7 +66,7 @@ edges = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12)
 @settings(max_examples=25, deadline=None)
 @given(changes=st.lists(st.tuples(edges, edges), min_size=1, max_size=5))
 def test_recursion_is_kept_as_if_computed_again(text, base, changes):
-    rules = checked(text)
+    rules = check_text(text)
     engine, reference = Engine(rules, Builtins({})), Reference(rules, Builtins({}))
     for inserts, deletes in changes:
         for each in (engine, reference):
@@ -236,7 +236,7 @@ def test_batches_come_and_go_as_columns():
 
 
 def test_only_watched_predicates_are_told():
-    engine = Engine(checked(CLOSURE), Builtins({}), watched=["path"])
+    engine = Engine(check_text(CLOSURE), Builtins({}), watched=["path"])
     assert tick(engine, [(1, 2)]).keys() == {"path"}
 
 
@@ -275,7 +275,7 @@ def test_values_of_any_kind_are_compared_and_added_alike(rows):
     sum(z) :- a(x, y), z = x + y.
     part(z) :- a(x, y), z = x / y.
     """
-    rules = checked(text)
+    rules = check_text(text)
     engine, reference = Engine(rules, Builtins({})), Reference(rules, Builtins({}))
     for each in (engine, reference):
         each.tick(None, {"a": rows}, {})

@@ -10,13 +10,13 @@ from skerry.lang.rules import read
 from skerry.model.term import Variable
 
 
-def told(body, bound=""):
+def write_order(body, bound=""):
     rule = read(f"p(1) :- {body}.").rules[0]
     steps = order(rule.body, [Variable(name) for name in bound])
-    return None if steps is None else [_told(step) for step in steps]
+    return None if steps is None else [_write_step(step) for step in steps]
 
 
-def _told(step):
+def _write_step(step):
     match step:
         case Match(atom):
             return write_subgoal(atom)
@@ -46,14 +46,14 @@ def _told(step):
     ],
 )
 def test_order_is_found(body, steps):
-    assert told(body) == steps
+    assert write_order(body) == steps
 
 
 def test_what_is_bound_before_need_not_be_bound():
-    assert told("y = x + 1, q(z)", "x") == ["q(z)", "y := x + 1"]
-    assert told("NOT q(x)", "x") == ["NOT q(x)?"]
+    assert write_order("y = x + 1, q(z)", "x") == ["q(z)", "y := x + 1"]
+    assert write_order("NOT q(x)", "x") == ["NOT q(x)?"]
 
 
 def test_whether_there_is_an_order_does_not_depend_on_the_text():
     body = ["q(x)", "y = x + 1", "z = y - w", "w = 3", "NOT r(z)"]
-    assert all(told(", ".join(other)) for other in itertools.permutations(body))
+    assert all(write_order(", ".join(other)) for other in itertools.permutations(body))

@@ -32,16 +32,16 @@ def tree(graph):
 
 
 def grid(side):
-    ahead = {(place, place + 1) for place in range(side * side) if (place + 1) % side}
-    down = {(place, place + side) for place in range(side * (side - 1))}
+    ahead = {(node, node + 1) for node in range(side * side) if (node + 1) % side}
+    down = {(node, node + side) for node in range(side * (side - 1))}
     return {pair for first, second in ahead | down for pair in ((first, second), (second, first))}
 
 
-def copied(v, d, condition):
+def copy_stages(v, d, condition):
     """The stages that a value goes through while a condition holds."""
     yield d
     if d < 3 and eval(condition, {"v": v, "d": d}):
-        yield from copied(v, d + 1, condition)
+        yield from copy_stages(v, d + 1, condition)
 
 
 def endings(monkeypatch):
@@ -63,13 +63,13 @@ def test_a_tree_is_kept_as_if_computed_again_wherever_the_kernel_stops(changes, 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tuple_module, "_LOOKS", looks)
         for change in changes:
-            told = tick(engine, change - graph, change & graph, of="g")
+            changes = tick(engine, change - graph, change & graph, of="g")
             graph = graph ^ change
             after = tree(graph)
             assert engine.rows("h") == after
             assert engine.count("h") == len(after)
             if after != before:
-                assert (set(told["h"].inserted), set(told["h"].deleted)) == (after - before, before - after)
+                assert (set(changes["h"].inserted), set(changes["h"].deleted)) == (after - before, before - after)
             before = after
 
 
@@ -102,19 +102,19 @@ def test_names_stay_names_and_constants_are_found(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("limits", "told"),
+    ("limits", "message"),
     [
         ({}, r"rule 2: 1853020188851841 \* 1853020188851841 does not fit into 64 bits"),
         ({"stage": 3}, "'p' goes through more than 3 stages"),
         ({"tuples": 4}, "'p' has more than 4 tuples"),
     ],
 )
-def test_a_limit_takes_everything_back(limits, told, monkeypatch):
+def test_a_limit_takes_everything_back(limits, message, monkeypatch):
     seen = endings(monkeypatch)
     engine = engine_of(SQUARES, **limits)
     tick(engine, [(1,), (0,)], of="a")
     before = engine.rows("a"), engine.rows("p")
-    with pytest.raises(RuleLimit, match=told):
+    with pytest.raises(RuleLimit, match=message):
         tick(engine, [(3,)], of="a")
     assert (engine.rows("a"), engine.rows("p")) == before
     assert seen
@@ -155,6 +155,6 @@ def test_conditions_on_whole_numbers_are_left_to_the_kernel(condition, written, 
     engine = engine_of(COPIES.replace("any", "int").replace("d < 3", f"d < 3, {condition}"))
     tick(engine, [(3, 0), (1, 1), (-4, 2)], of="b")
     python = condition.replace(" = ", " == ")
-    expected = {(v, d) for v, first in ((3, 0), (1, 1), (-4, 2)) for d in copied(v, first, python)}
+    expected = {(v, d) for v, first in ((3, 0), (1, 1), (-4, 2)) for d in copy_stages(v, first, python)}
     assert engine.rows("k") == expected
     assert bool(seen) == written

@@ -85,15 +85,15 @@ def test_aggregate_tells_what_it_gives_instead():
     assert explain("far(4, 7)")[-1] == "    it gives far(4, 1)"
 
 
-def test_limit_that_cuts_a_tuple_off_is_told():
+def test_limit_that_cuts_a_tuple_off_is_reported():
     assert explain("step(1, 3)")[-1] == "    its body holds; a limit cuts the tuple off"
 
 
-def test_head_that_does_not_fit_is_told():
+def test_head_that_does_not_fit_is_reported():
     assert explain("step(2, 0)")[2] == "    its head step(1, 0) does not fit"
 
 
-def test_missing_fact_is_told():
+def test_missing_fact_is_reported():
     assert explain("edge(7, _)") == ["edge(7, _) does not hold", "  there is no such fact"]
 
 
@@ -117,7 +117,7 @@ def test_lists_are_taken_apart():
 
 
 @pytest.mark.parametrize(
-    ("question", "told"),
+    ("question", "message"),
     [
         ("path(1", "cannot read the question 'path\\(1'"),
         ("path(1)", "'path' has 2 arguments, got 1"),
@@ -128,8 +128,8 @@ def test_lists_are_taken_apart():
         ("path(x + 1, 2)", "'x' is asked for with arithmetic"),
     ],
 )
-def test_wrong_question_is_told(question, told):
-    with pytest.raises(InputError, match=told):
+def test_wrong_question_is_reported(question, message):
+    with pytest.raises(InputError, match=message):
         explain(question)
 
 

@@ -32,7 +32,7 @@ EDGES = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 4), (5, -7)]
 FACTS = {"edge": EDGES, "node": [(n,) for n in range(-7, 8)], "weight": [(n, 0.1 * n) for n in range(5)]}
 
 
-def derived(text, facts):
+def derive_both(text, facts):
     """What the frames hold, and what the reference says, by predicate."""
     checked = infer_from_facts(check(read(text)), facts)
     assert find_obstacle(checked) is None
@@ -45,7 +45,7 @@ def derived(text, facts):
 
 
 def test_rounds_agree_with_the_reference():
-    found = derived(ROADS, FACTS)
+    found = derive_both(ROADS, FACTS)
     for name, (given, expected) in found.items():
         assert given == expected, name
     assert found["forth"][0] == {(0,), (1,), (2,)}
@@ -58,17 +58,17 @@ def test_random_programs_agree_with_the_reference(seed):
     for tick in generated.ticks:
         for name, rows in tick.inserts.items():
             facts[name] += [row for row in rows if row not in facts[name]]
-    for name, (given, expected) in derived(generated.text, facts).items():
+    for name, (given, expected) in derive_both(generated.text, facts).items():
         assert given == expected, name
 
 
 def test_a_sum_beyond_64_bits_stops_the_program():
     with pytest.raises(RuleLimit, match="64 bits"):
-        derived("double(x * 2) :- n(x).", {"n": [(2**62,)]})
+        derive_both("double(x * 2) :- n(x).", {"n": [(2**62,)]})
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("p([x]) :- n(x).", "list"),
         (
@@ -78,5 +78,5 @@ def test_a_sum_beyond_64_bits_stops_the_program():
         ('builtin function f(int): int = "geo:f". p(f(x)) :- n(x).', "built-in"),
     ],
 )
-def test_what_frames_cannot_do_is_said(text, told):
-    assert told in find_obstacle(infer_from_facts(check(read(text)), {"n": [(1,)]}))
+def test_what_frames_cannot_do_is_said(text, message):
+    assert message in find_obstacle(infer_from_facts(check(read(text)), {"n": [(1,)]}))

@@ -19,13 +19,13 @@ def base_of(checked, model):
     return {name: rows for name, rows in model.items() if checked.predicates[name].base}
 
 
-def rounded(rows):
+def round_rows(rows):
     return {tuple(round(value, 9) if isinstance(value, float) else value for value in row) for row in rows}
 
 
 def agrees_with_clingo(seed):
     generated = program(seed)
-    if not answer_sets.understood(generated.checked):
+    if not answer_sets.is_supported(generated.checked):
         return 0
     [*_, model] = after_each_tick(generated)
     assert answer_sets.answer_set(generated.checked, base_of(generated.checked, model)) == model, generated.text
@@ -34,12 +34,12 @@ def agrees_with_clingo(seed):
 
 def agrees_with_duckdb(seed):
     generated = program(seed, "N")
-    if not sql_twin.understood(generated.checked):
+    if not sql_twin.is_supported(generated.checked):
         return 0
     [*_, model] = after_each_tick(generated)
     answers = sql_twin.answers(generated.checked, base_of(generated.checked, model))
     for name, rows in answers.items():
-        assert rounded(rows) == rounded(model[name]), (name, generated.text)
+        assert round_rows(rows) == round_rows(model[name]), (name, generated.text)
     return 1
 
 

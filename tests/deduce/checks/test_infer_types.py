@@ -2,11 +2,11 @@ import pytest
 
 from skerry.deduce.rule_text import write_subgoal
 from skerry.plan.program import Output
-from tests.deduce.checks.programs import LOGIC_H, TRACKING, checked, refusal
+from tests.deduce.checks.programs import LOGIC_H, TRACKING, check_text, refusal
 
 
 def types(text, predicate):
-    return [str(column.type) for column in checked(text).predicates[predicate].columns]
+    return [str(column.type) for column in check_text(text).predicates[predicate].columns]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_types_are_found(text, predicate, found):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("p(x) :- q(x), q(x, x).", "E110 line 1, column 15, rule 1: 'q' is used before with 1 columns, here with 2"),
         ("base q(x: int). p(x) :- q(x, x).", "E110 line 1, column 25, rule 1: 'q' is declared with 1 columns, here"),
@@ -63,24 +63,24 @@ def test_types_are_found(text, predicate, found):
         ("p(1). spatial p ~ q within 2 hops.", "E003 spatial 'q' is no predicate; the program has p"),
     ],
 )
-def test_what_does_not_fit_is_refused(text, told):
-    assert refusal(text).startswith(told)
+def test_what_does_not_fit_is_refused(text, message):
+    assert refusal(text).startswith(message)
 
 
 def test_constants_are_asked_for_as_their_columns_hold_them():
     text = "base q(x: point, y: float, z: any). p(1) :- q([1, 2], 3, 4), NOT q([5, 6], 7, 8)."
-    assert [write_subgoal(subgoal) for subgoal in checked(text).rules[0].body] == [
+    assert [write_subgoal(subgoal) for subgoal in check_text(text).rules[0].body] == [
         "q([1.0, 2.0], 3.0, 4)",
         "NOT q([5.0, 6.0], 7.0, 8)",
     ]
 
 
 def test_columns_without_a_declaration_are_called_as_their_variables():
-    found = checked("p(y, d + 1, count<*>, 3) :- q(1, y), q(y, d).").predicates
+    found = check_text("p(y, d + 1, count<*>, 3) :- q(1, y), q(y, d).").predicates
     assert [column.name for column in found["p"].columns] == ["y", "d", "count", "c4"]
     assert [column.name for column in found["q"].columns] == ["y", "d"]
 
 
 def test_all_that_is_derived_is_output_if_the_program_says_nothing():
-    assert checked("p(x) :- q(x), NOT r(x, _).").outputs == (Output("p"),)
-    assert checked("p(x) :- q(x). r(1). output r mode changes.").outputs == (Output("r", "changes"),)
+    assert check_text("p(x) :- q(x), NOT r(x, _).").outputs == (Output("p"),)
+    assert check_text("p(x) :- q(x). r(1). output r mode changes.").outputs == (Output("r", "changes"),)

@@ -11,7 +11,7 @@ codes = st.integers(-2, 2) | st.sampled_from([-(2**63), 2**63 - 1])
 keys = st.lists(st.tuples(codes, codes), max_size=60)
 
 
-def found(rows, key, scratch):
+def find(rows, key, scratch):
     scratch[:2] = key
     return find_row(rows.address, address_of(scratch))
 
@@ -21,9 +21,9 @@ def test_rows_one_by_one_come_as_they_do_in_columns(keys, columns, gone):
     rows, postings, scratch, row_of = RowSet(2), Postings(np.array(columns, np.int64)), np.empty(2, np.int64), {}
     for number, key in enumerate(keys):
         if key in row_of:
-            assert found(rows, key, scratch) == row_of[key]
+            assert find(rows, key, scratch) == row_of[key]
             continue
-        assert found(rows, key, scratch) == -1
+        assert find(rows, key, scratch) == -1
         if lacks_rows(rows.address):
             rows.grow()
         if lacks_keys(postings.address, rows.address):

@@ -13,7 +13,7 @@ def keys_of(rows):
     return np.array(rows, np.int64).reshape(-1, 2)
 
 
-def held(rows, twin):
+def find_all(rows, twin):
     found = rows.find(keys_of(sorted(twin)))
     return [tuple(rows.codes[row].tolist()) for row in found]
 
@@ -34,7 +34,7 @@ def test_rows_come_and_go_as_in_a_set(batches):
             rows.remove(np.unique(found[found >= 0]))
             twin -= set(batch)
             assert (rows.find(keys) == -1).all()
-        assert held(rows, twin) == sorted(twin)
+        assert find_all(rows, twin) == sorted(twin)
 
 
 @given(batches, st.sampled_from([(0,), (1,), (1, 0), ()]), st.integers(1, 3))
@@ -56,15 +56,15 @@ def test_postings_find_the_rows_with_given_values(batches, columns, most):
     found = postings.seek(queries)
     expected = [sorted(row for row in twin if tuple(row[column] for column in columns) == each) for each in wanted]
     assert found.counts.tolist() == [len(each) for each in expected]
-    assert grouped(rows, postings.gather(found, rows.states, NEW), len(wanted)) == expected
+    assert group_rows(rows, postings.gather(found, rows.states, NEW), len(wanted)) == expected
     some, rest = postings.gather_some(found, rows.states, NEW, most)
     others = postings.gather(rest, rows.states, NEW)
-    both = zip(grouped(rows, some, len(wanted)), grouped(rows, others, len(wanted)), strict=True)
+    both = zip(group_rows(rows, some, len(wanted)), group_rows(rows, others, len(wanted)), strict=True)
     assert [sorted(first + second) for first, second in both] == expected
     assert np.bincount(some.queries, minlength=len(wanted)).tolist() == [min(len(each), most) for each in expected]
 
 
-def grouped(rows, matches, count):
+def group_rows(rows, matches, count):
     found = [[] for _ in range(count)]
     for query, row in zip(matches.queries.tolist(), matches.rows.tolist(), strict=True):
         found[query].append(tuple(rows.codes[row].tolist()))

@@ -1,4 +1,4 @@
-"""What a text says, and what is told of one that says nothing."""
+"""What a text says, and the errors of one that says nothing."""
 
 import pickle
 
@@ -140,7 +140,7 @@ def test_what_is_written_reads_back():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("p(x) :- q(x", "E001 the text ends inside a statement; end each statement with a full stop"),
         ("p(x) q.", "E001 line 1, column 6: 'q' cannot stand here; expected '.' or ':-'"),
@@ -188,8 +188,8 @@ def test_what_is_written_reads_back():
     ],
     ids=lambda text: text[:30],
 )
-def test_what_cannot_be_read_is_refused_with_place_and_fix(text, told):
-    assert str(refusal(text)).startswith(told)
+def test_what_cannot_be_read_is_refused_with_location_and_fix(text, message):
+    assert str(refusal(text)).startswith(message)
 
 
 def test_refusal_survives_pickling():
