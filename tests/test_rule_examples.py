@@ -12,9 +12,9 @@ from skerry.cli import app
 from skerry.deduce.builtins import Builtins, allowed_modules
 from skerry.deduce.checks import check
 from skerry.deduce.facts import Outputs, read_facts
-from skerry.deduce.reference import Reference
 from skerry.errors import RuleError
 from skerry.lang.rules import read
+from skerry.testing.reference_rules import Reference
 
 RULES = Path(__file__).parents[1] / "examples" / "rules"
 NAMES = sorted(folder.name for folder in (RULES / "facts").iterdir())
@@ -29,10 +29,10 @@ def texts(folder):
 
 
 def run(program, facts, out):
-    told = CliRunner().invoke(
+    result = CliRunner().invoke(
         app, ["rules", "run", str(program), "--facts", str(facts), "--out", str(out), "--project", str(RULES)]
     )
-    assert told.exit_code == 0, told.output
+    assert result.exit_code == 0, result.output
 
 
 def test_every_example_is_tried():

@@ -16,7 +16,7 @@ PAGE = (Path(__file__).parents[1] / "docs" / "rules.md").read_text()
 EXAMPLES = [re.findall(r"```(\S+)(?: (\S+))?\n(.*?)```", "```dl\n" + part, re.S) for part in PAGE.split("```dl\n")[1:]]
 
 
-def told(text):
+def describe_text(text):
     try:
         return describe(check(read(text))) + "\n"
     except RuleError as error:
@@ -33,7 +33,7 @@ def test_example_does_what_the_page_says(example, tmp_path):
     (tmp_path / "p.dl").write_text(program)
     facts = {what[3:]: text for _, what, text in rest if what.startswith("in:")}
     answers = {what[4:]: text for _, what, text in rest if what.startswith("out:")}
-    assert [text for kind, _, text in rest if kind == "text"] in ([], [told(program)])
+    assert [text for kind, _, text in rest if kind == "text"] in ([], [describe_text(program)])
     for name, text in facts.items():
         (tmp_path / f"{name}.csv").write_text(text)
     if answers:

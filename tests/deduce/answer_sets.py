@@ -9,7 +9,7 @@ TYPES = {Type.INT, Type.STRING, Type.TIME, Type.NODE, Type.ANY}
 GATHERED = {"count": "#count", "count_distinct": "#count", "sum": "#sum", "min": "#min", "max": "#max"}
 
 
-def understood(checked: Checked) -> bool:
+def is_supported(checked: Checked) -> bool:
     """Whether clingo has words for all of a program: it knows no floats, and lists are not its own."""
     columns = [column.type for predicate in checked.predicates.values() for column in predicate.columns]
     gathered = [each.function for rule in checked.rules for each in rule.head.arguments if isinstance(each, Aggregate)]
@@ -90,8 +90,8 @@ class _Writer:
             case Comparison(operator, left, right):
                 return f"{self._term(left, outer)} {operator} {self._term(right, outer)}"
             case Atom(predicate, arguments, negated):
-                told = f"{self._names[predicate]}({', '.join(self._term(each, outer) for each in arguments)})"
-                return f"not {told}" if negated else told
+                atom = f"{self._names[predicate]}({', '.join(self._term(each, outer) for each in arguments)})"
+                return f"not {atom}" if negated else atom
 
     def _term(self, term, outer: str = "V") -> str:
         match term:

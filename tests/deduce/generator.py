@@ -54,11 +54,11 @@ def _text(random: Random, layers: Sequence[str]) -> tuple[str, list[str]]:
     writer = Writer(random, {base: BASES[base] for base in bases})
     for layer in range(random.randint(1, 3)):
         LAYERS[random.choice(layers)](writer, f"p{layer}")
-    return "\n".join([*(_declared(random, base) for base in bases), *writer.lines]), bases
+    return "\n".join([*(_declare(random, base) for base in bases), *writer.lines]), bases
 
 
-def _declared(random: Random, base: str) -> str:
-    columns = ", ".join(f"c{place}: {kind}" for place, kind in enumerate(BASES[base]))
+def _declare(random: Random, base: str) -> str:
+    columns = ", ".join(f"c{index}: {kind}" for index, kind in enumerate(BASES[base]))
     silent = " expire silent" if random.random() < 0.2 else ""
     options = {"w": f" time c2 window {WINDOW} s{silent}", "r": f" window {ROWS} rows"}
     return f"base {base}({columns}){options.get(base, '')}."
@@ -84,7 +84,7 @@ class Writer:
         chance = self.random.random()
         return "_" if chance < 0.12 else self.constant(kind) if chance < 0.18 else self.variable(kind)
 
-    def given(self, kind: str, body: str) -> str:
+    def pick_bound(self, kind: str, body: str) -> str:
         """An argument whose variables a body binds."""
         bound = [name for name in VARIABLES[kind] if _mentions(body, name)]
         return self.random.choice(bound) if bound and self.random.random() < 0.85 else self.constant(kind)
@@ -94,9 +94,9 @@ class Writer:
         arguments = [self.argument(kind) for kind in (kinds if stage is None else kinds[:-1])]
         return f"{predicate}({', '.join([*arguments, *([stage] if stage else [])])})"
 
-    def negated(self, predicate: str, body: str, stage: str | None = None) -> str:
+    def write_negated(self, predicate: str, body: str, stage: str | None = None) -> str:
         kinds = self.known[predicate]
-        arguments = [self.given(kind, body) for kind in (kinds if stage is None else kinds[:-1])]
+        arguments = [self.pick_bound(kind, body) for kind in (kinds if stage is None else kinds[:-1])]
         if arguments and self.random.random() < 0.2:
             arguments[self.random.randrange(len(arguments))] = "_"
         return f"NOT {predicate}({', '.join([*arguments, *([stage] if stage else [])])})"
@@ -110,13 +110,13 @@ class Writer:
         """Subgoals that bind nothing: negated atoms and comparisons."""
         tests = []
         if self.random.random() < 0.4:
-            tests.append(self.negated(self.random.choice(names), body))
+            tests.append(self.write_negated(self.random.choice(names), body))
         if self.random.random() < 0.3:
             kind = self.random.choice(("int", "int", "int", "string", "float"))
-            left, right = self.given(kind, body), self.given(kind, body)
+            left, right = self.pick_bound(kind, body), self.pick_bound(kind, body)
             tests.append(f"{left} {self.random.choice(('<', '<=', '!=', '=', '>'))} {right}")
         if self.random.random() < 0.1:
-            left, right = self.given("int", body), self.given("int", body)
+            left, right = self.pick_bound("int", body), self.pick_bound("int", body)
             tests.append(f"{left} + 1 >= {right} * 2 - 1")
         return tests
 
@@ -126,7 +126,7 @@ class Writer:
 
     def head(self, predicate: str, body: str, stage: str | None = None) -> str:
         kinds = self.known[predicate]
-        arguments = [self.given(kind, body) for kind in (kinds if stage is None else kinds[:-1])]
+        arguments = [self.pick_bound(kind, body) for kind in (kinds if stage is None else kinds[:-1])]
         return f"{predicate}({', '.join([*arguments, *([stage] if stage else [])])})"
 
     def plain(self) -> list[str]:
@@ -154,7 +154,7 @@ def _not_recursive(writer: Writer, name: str) -> None:
         body += writer.tests(known, names)
         if writer.random.random() < 0.3:
             operator = writer.random.choice(("+", "-", "*", "+", "-", "//", "%"))
-            body.append(f"z = {writer.given('int', known)} {operator} {writer.given('int', known)}")
+            body.append(f"z = {writer.pick_bound('int', known)} {operator} {writer.pick_bound('int', known)}")
         writer.rule(writer.head(name, " ".join(body)), body)
 
 
@@ -165,7 +165,7 @@ def _gathering(writer: Writer, name: str, names: Sequence[str]) -> None:
     bound = [variable for variable in ("x", "y", "z", "f") if _mentions(known, variable)]
     function = writer.random.choice(AGGREGATES if bound else AGGREGATES[:1])
     gathered = function.format(writer.random.choice(bound)) if bound else function
-    writer.rule(f"{name}({writer.given('int', known)}, {gathered})", body)
+    writer.rule(f"{name}({writer.pick_bound('int', known)}, {gathered})", body)
     del writer.known[name]
     if gathered.startswith("count"):
         writer.known[name] = ("int", "int")
@@ -190,28 +190,28 @@ def _recursive(writer: Writer, name: str) -> None:
         writer.rule(writer.head(name, " ".join(body)), body)
 
 
-def _staged(writer: Writer, name: str, recursive: bool = False) -> None:
+def _write_staged(writer: Writer, name: str, recursive: bool = False) -> None:
     """Predicates whose last column is a stage: a rule looks at lower stages, and at its own for earlier members."""
     names, random = writer.plain(), writer.random
     members = [f"{name}{letter}" for letter in "abc"[: random.randint(1, 3)]]
     for member in members:
         writer.known[member] = (*("int",) * random.randint(1, 2), "int")
-        columns = ", ".join(f"c{place}: int" for place in range(len(writer.known[member]) - 1))
+        columns = ", ".join(f"c{index}: int" for index in range(len(writer.known[member]) - 1))
         stage = "stage d " if random.random() < 0.7 else ""
         writer.lines.append(f"derived {member}({columns}, d: int) {stage}limit d <= {random.randint(2, 4)}.")
     body = writer.relations(names, 1)
     writer.rule(writer.head(members[0], " ".join(body), "0"), body)
-    for place, member in enumerate(members):
+    for index, member in enumerate(members):
         for _ in range(random.randint(1, 2)):
-            _staged_rule(writer, members, place, recursive)
+            _write_staged_rule(writer, members, index, recursive)
         if recursive and random.random() < 0.6:
             body = [writer.atom(member, "d"), *writer.relations(names, 1)]
             writer.rule(writer.head(member, " ".join(body), "d"), body)
     if random.random() < 0.2:
-        _counted_stage(writer, f"{name}n", members)
+        _write_counted_stage(writer, f"{name}n", members)
 
 
-def _counted_stage(writer: Writer, name: str, members: Sequence[str]) -> None:
+def _write_counted_stage(writer: Writer, name: str, members: Sequence[str]) -> None:
     """An aggregate over one stage on which the next stages depend."""
     writer.lines.append(f"derived {name}(c: int, d: int) stage d limit d <= 4.")
     writer.rule(f"{name}(count<*>, d + 1)", [writer.atom(writer.random.choice(members), "d")])
@@ -219,22 +219,24 @@ def _counted_stage(writer: Writer, name: str, members: Sequence[str]) -> None:
     writer.rule(writer.head(members[0], " ".join(body), "d + 1"), body)
 
 
-def _staged_rule(writer: Writer, members: Sequence[str], place: int, recursive: bool) -> None:
+def _write_staged_rule(writer: Writer, members: Sequence[str], index: int, recursive: bool) -> None:
     random, names = writer.random, writer.plain()
     body = [writer.atom(random.choice([members[0], *members]), "d")]
     if random.random() < 0.6:
         body += writer.relations([name for name in names if name not in members], 1)
-    known, earlier = " ".join(body), members[:place]
+    known, earlier = " ".join(body), members[:index]
     if earlier and random.random() < 0.6:
         other = random.choice(earlier)
-        body.append(writer.negated(other, known, "d + 1") if random.random() < 0.6 else writer.atom(other, "d + 1"))
+        body.append(
+            writer.write_negated(other, known, "d + 1") if random.random() < 0.6 else writer.atom(other, "d + 1")
+        )
     if random.random() < 0.5:
-        body.append(writer.negated(random.choice(members), known, "d"))
+        body.append(writer.write_negated(random.choice(members), known, "d"))
     if random.random() < 0.3:
         body += [writer.atom(random.choice(members), "d'"), random.choice(("d' < d + 1", "d + 1 > d'", "d' <= d"))]
     if recursive and random.random() < 0.3:
-        body.append(writer.atom(members[place], "d + 1"))
-    writer.rule(writer.head(members[place], known, "d + 1"), body)
+        body.append(writer.atom(members[index], "d + 1"))
+    writer.rule(writer.head(members[index], known, "d + 1"), body)
 
 
 def _lists(writer: Writer, name: str) -> None:
@@ -254,7 +256,7 @@ def _functions(writer: Writer, name: str) -> None:
     known = " ".join(body)
     functor = f"pair{name}"
     writer.lines.append(f"functor {functor}/2.")
-    first, second, third = (writer.given("int", known) for _ in range(3))
+    first, second, third = (writer.pick_bound("int", known) for _ in range(3))
     writer.rule(f"{name}made({first}, {functor}({second}, {third}))", body)
     writer.rule(f"{name}(x, y)", [f"{name}made(_, {functor}(x, y))", f"NOT {name}made(x, {functor}(y, x))"])
     writer.known[name] = ("int", "int")
@@ -263,8 +265,8 @@ def _functions(writer: Writer, name: str) -> None:
 LAYERS: dict[str, Callable[[Writer, str], None]] = {
     "N": _not_recursive,
     "S": _recursive,
-    "X": _staged,
-    "Y": lambda writer, name: _staged(writer, name, recursive=True),
+    "X": _write_staged,
+    "Y": lambda writer, name: _write_staged(writer, name, recursive=True),
     "L": _lists,
     "F": _functions,
 }

@@ -2,7 +2,7 @@
 
 import duckdb
 
-from skerry.deduce.order import Bind, Check, Match, order
+from skerry.deduce.subgoal_order import Bind, Check, Match, order
 from skerry.model.term import Arithmetic, Constant, Variable
 from skerry.plan.program import Aggregate, Atom, Checked, Class, Comparison, Rule, Type
 
@@ -10,7 +10,7 @@ TYPES = {Type.INT: "BIGINT", Type.TIME: "BIGINT", Type.FLOAT: "DOUBLE", Type.STR
 GATHERED = {"count_distinct": "COUNT(DISTINCT {})", "var": "VAR_POP({})"}
 
 
-def understood(checked: Checked) -> bool:
+def is_supported(checked: Checked) -> bool:
     """Whether SQL has words for all of a program."""
     columns = [column.type for predicate in checked.predicates.values() for column in predicate.columns]
     plain = all(component.kind == Class.N for component in checked.components)
@@ -21,7 +21,7 @@ def answers(checked: Checked, facts: dict[str, set[tuple]]) -> dict[str, list[tu
     """All rows by predicate, for given base facts."""
     database = duckdb.connect()
     for name, predicate in checked.predicates.items():
-        columns = ", ".join(f"c{place} {TYPES[column.type]}" for place, column in enumerate(predicate.columns))
+        columns = ", ".join(f"c{index} {TYPES[column.type]}" for index, column in enumerate(predicate.columns))
         database.execute(f'CREATE TABLE "{name}" ({columns})')
         for row in facts.get(name, ()):
             database.execute(f'INSERT INTO "{name}" VALUES ({", ".join("?" * len(row))})', row)
@@ -43,10 +43,10 @@ class _Select:
     def text(self) -> str:
         """The rule's bindings within, and around them what it gathers."""
         inside = [self._inside(argument) for argument in self._rule.head.arguments]
-        columns = ", ".join(f"{term} AS h{place}" for place, term in enumerate(inside))
+        columns = ", ".join(f"{term} AS h{index}" for index, term in enumerate(inside))
         tables = f" FROM {', '.join(self._tables)}" if self._tables else ""
         where = f" WHERE {' AND '.join(self._conditions)}" if self._conditions else ""
-        head = ", ".join(_outside(argument, f"h{place}") for place, argument in enumerate(self._rule.head.arguments))
+        head = ", ".join(_outside(argument, f"h{index}") for index, argument in enumerate(self._rule.head.arguments))
         grouped = " GROUP BY ALL HAVING COUNT(*) > 0" if self._rule.aggregates else ""
         return f"SELECT {head} FROM (SELECT {columns}{tables}{where}){grouped}"
 
@@ -57,8 +57,8 @@ class _Select:
             case Match(atom):
                 table = f"t{len(self._tables)}"
                 self._tables.append(f'"{atom.predicate}" AS {table}')
-                for place, term in enumerate(atom.arguments):
-                    column = f"{table}.c{place}"
+                for index, term in enumerate(atom.arguments):
+                    column = f"{table}.c{index}"
                     if isinstance(term, Variable) and term.name not in self._known:
                         self._known[term.name] = column
                     else:
@@ -66,7 +66,7 @@ class _Select:
             case Check(Comparison(operator, left, right)):
                 self._conditions.append(f"{self._term(left)} {operator} {self._term(right)}")
             case Check(Atom(predicate, arguments)):
-                equal = [f"n.c{place} = {self._term(term)}" for place, term in enumerate(arguments)]
+                equal = [f"n.c{index} = {self._term(term)}" for index, term in enumerate(arguments)]
                 self._conditions.append(f'NOT EXISTS (SELECT 1 FROM "{predicate}" AS n WHERE {" AND ".join(equal)})')
 
     def _inside(self, argument) -> str:

@@ -45,7 +45,7 @@ def huge(x):
 """
 
 
-def declared(name, result=Type.INT, parameters=(Type.INT,)):
+def declare(name, result=Type.INT, parameters=(Type.INT,)):
     return {name: Function(name, parameters, result, f"steps:{name}")}
 
 
@@ -55,7 +55,7 @@ def calling(tmp_path):
     made = []
 
     def call(name, rows, result=Type.INT, seconds=5.0):
-        made.append(Builtins(declared(name, result), ["steps"], tmp_path, seconds))
+        made.append(Builtins(declare(name, result), ["steps"], tmp_path, seconds))
         return made[-1].call(name, rows)
 
     yield call
@@ -94,7 +94,7 @@ def test_many_slow_calls_are_stopped_together(calling):
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("broken", "ZeroDivisionError: .*, for \\[1\\]"),
         ("ends", "its process ended"),
@@ -103,15 +103,15 @@ def test_many_slow_calls_are_stopped_together(calling):
         ("missing", "AttributeError: module 'steps' has no attribute 'missing'"),
     ],
 )
-def test_failure_is_told(calling, name, told):
-    with pytest.raises(RuleLimit, match=told) as caught:
+def test_failure_is_reported(calling, name, message):
+    with pytest.raises(RuleLimit, match=message) as caught:
         calling(name, [(1,)])
     assert caught.value.code == "E402"
 
 
 def test_process_starts_again_after_it_ended(tmp_path):
     (tmp_path / "steps.py").write_text(MODULE)
-    with Builtins(declared("ends") | declared("double"), ["steps"], tmp_path) as builtins:
+    with Builtins(declare("ends") | declare("double"), ["steps"], tmp_path) as builtins:
         with pytest.raises(RuleLimit):
             builtins.call("ends", [(1,)])
         assert builtins.call("double", [(1,)]) == [2]
@@ -120,7 +120,7 @@ def test_process_starts_again_after_it_ended(tmp_path):
 def test_module_that_is_not_allowed_is_refused(tmp_path):
     (tmp_path / "steps.py").write_text(MODULE)
     with pytest.raises(RuleError, match=r"E104 built-in 'double': module 'steps' is not allowed; .* allowed are geo"):
-        Builtins(declared("double"), folder=tmp_path)
+        Builtins(declare("double"), folder=tmp_path)
 
 
 @pytest.mark.parametrize(

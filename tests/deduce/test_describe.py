@@ -1,9 +1,11 @@
 from skerry.deduce.describe import describe
-from tests.deduce.checks.programs import LOGIC_J, SPREAD, checked
+from tests.deduce.checks.programs import LOGIC_J, SPREAD, check_text
 
 
 def test_program_is_described():
-    assert describe(checked(LOGIC_J + "far(y) :- J(y, 9), NOT hidden(y, _). output far mode changes to 'alarms'.")) == (
+    assert describe(
+        check_text(LOGIC_J + "far(y) :- J(y, 9), NOT hidden(y, _). output far mode changes to 'alarms'.")
+    ) == (
         """\
 base G(x: node, y: node)
 base hidden(y: any, c2: any)
@@ -26,7 +28,7 @@ output far mode changes to alarms"""
 
 
 def test_stages_with_recursion_inside_are_described():
-    told = describe(checked(SPREAD))
+    text = describe(check_text(SPREAD))
     assert (
-        "class Y (by stages, with positive recursion inside a stage):\n  gas before vented; rules 1, 2, 3, 4\n" in told
+        "class Y (by stages, with positive recursion inside a stage):\n  gas before vented; rules 1, 2, 3, 4\n" in text
     )

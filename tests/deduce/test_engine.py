@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.checks import check
 from skerry.deduce.engine import Engine, arrow_type
-from skerry.deduce.engine import cells as cells_module
-from skerry.deduce.engine import draft as draft_module
+from skerry.deduce.engine import encoding as encoding_module
 from skerry.deduce.engine import plan as plan_module
-from skerry.deduce.reference import Reference
+from skerry.deduce.engine import plan_builder as builder_module
 from skerry.deduce.values import row_key
 from skerry.errors import InputError, RuleLimit, RunError
 from skerry.lang.rules import read
 from skerry.plan.program import Type
+from skerry.testing.reference_rules import Reference
 from tests.deduce.generator import program
 
 CLOSURE = """
@@ -46,13 +46,13 @@ class Calls:
         return [self.functions[name](*row) for row in rows]
 
 
-def checked(text, **limits):
+def check_text(text, **limits):
     rules = read(text)
     return check(replace(rules, limits=replace(rules.limits, **limits)))
 
 
 def engine_of(text, calls=None, unit=1, **limits):
-    return Engine(checked(text, **limits), calls or Builtins({}), unit)
+    return Engine(check_text(text, **limits), calls or Builtins({}), unit)
 
 
 def tick(engine, inserts=(), deletes=(), now=None, of="edge"):
@@ -66,7 +66,7 @@ edges = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12)
 @settings(max_examples=25, deadline=None)
 @given(changes=st.lists(st.tuples(edges, edges), min_size=1, max_size=5))
 def test_recursion_is_kept_as_if_computed_again(text, base, changes):
-    rules = checked(text)
+    rules = check_text(text)
     engine, reference = Engine(rules, Builtins({})), Reference(rules, Builtins({}))
     for inserts, deletes in changes:
         for each in (engine, reference):
@@ -195,13 +195,13 @@ def test_kinds_of_numbers_meet_where_columns_allow_it():
 
 
 def test_values_that_nothing_holds_are_forgotten(monkeypatch):
-    monkeypatch.setattr(cells_module, "_FEWEST", 8)
+    monkeypatch.setattr(encoding_module, "_FEWEST", 8)
     engine = engine_of("base a(k: string, t: time) time t window 5 s.\np(k) :- a(k, _).\nq('it') :- a(_, _).")
     changes = [engine.tick(now, {"a": [(f"name {now}", now)]}, {})["p"] for now in range(60)]
     assert engine.rows("p") == {(f"name {now}",) for now in range(54, 60)}
     assert engine.rows("q") == {("it",)}
     assert [list(change.inserted) for change in changes] == [[(f"name {now}",)] for now in range(60)]
-    assert len(engine._cells) < 30
+    assert len(engine._encoding) < 30
 
 
 def test_wrong_facts_are_refused_before_anything_is_done():
@@ -236,7 +236,7 @@ def test_batches_come_and_go_as_columns():
 
 
 def test_only_watched_predicates_are_told():
-    engine = Engine(checked(CLOSURE), Builtins({}), watched=["path"])
+    engine = Engine(check_text(CLOSURE), Builtins({}), watched=["path"])
     assert tick(engine, [(1, 2)]).keys() == {"path"}
 
 
@@ -255,7 +255,7 @@ def test_every_type_has_a_column(type_):
 def test_changes_are_decoded_when_somebody_looks():
     engine = engine_of(CLOSURE)
     change = tick(engine, [(1, 2), (2, 3)])["path"]
-    assert (len(change.inserted), change.inserted[:0], np.asarray(change.inserted.cells).shape) == (3, [], (3, 2))
+    assert (len(change.inserted), change.inserted[:0], np.asarray(change.inserted.codes).shape) == (3, [], (3, 2))
     tick(engine, deletes=[(1, 2)])
     assert sorted(change.inserted) == [(1, 2), (1, 3), (2, 3)]
 
@@ -275,7 +275,7 @@ def test_values_of_any_kind_are_compared_and_added_alike(rows):
     sum(z) :- a(x, y), z = x + y.
     part(z) :- a(x, y), z = x / y.
     """
-    rules = checked(text)
+    rules = check_text(text)
     engine, reference = Engine(rules, Builtins({})), Reference(rules, Builtins({}))
     for each in (engine, reference):
         each.tick(None, {"a": rows}, {})
@@ -284,7 +284,7 @@ def test_values_of_any_kind_are_compared_and_added_alike(rows):
 
 
 def test_constants_of_rules_are_never_forgotten(monkeypatch):
-    monkeypatch.setattr(cells_module, "_FEWEST", 0)
+    monkeypatch.setattr(encoding_module, "_FEWEST", 0)
     engine = engine_of("base a(x: int).\nbase b(k: string).\np('it') :- a(_).\nq(k) :- b(k), k != 'it'.")
     engine.tick(None, {"a": [(1,), (2,)]}, {})
     engine.tick(None, {}, {"a": [(1,), (2,)]})
@@ -296,8 +296,8 @@ def test_constants_of_rules_are_never_forgotten(monkeypatch):
 
 @pytest.mark.parametrize("seed", range(3_000, 3_030))
 def test_small_pieces_give_the_same(seed, monkeypatch):
-    monkeypatch.setattr(draft_module, "_PIECE", 3)
-    monkeypatch.setattr(draft_module, "_SMALL_PIECE", 2)
+    monkeypatch.setattr(builder_module, "_PIECE", 3)
+    monkeypatch.setattr(builder_module, "_SMALL_PIECE", 2)
     monkeypatch.setattr(plan_module, "_FEW", 1)
     generated = program(seed)
     engine, reference = Engine(generated.checked, Builtins({})), Reference(generated.checked, Builtins({}))

@@ -4,12 +4,12 @@ import pytest
 
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.engine import Engine
-from skerry.deduce.reference import Reference
 from skerry.deduce.values import row_key
+from skerry.testing.reference_rules import Reference
 from tests.deduce.generator import program
 
 
-def told(changes):
+def drop_empty(changes):
     """Changes by predicate, without those that change nothing."""
     plain = {
         name: (set(map(row_key, change.inserted)), set(map(row_key, change.deleted)))
@@ -28,7 +28,7 @@ def assert_agrees(seed, layers=None):
         where = f"seed {seed}, tick {number}\n{generated.text}"
         for name in checked.predicates:
             assert set(map(row_key, engine.rows(name))) == set(map(row_key, reference.rows(name))), (name, where)
-        assert told(changes) == told(expected), where
+        assert drop_empty(changes) == drop_empty(expected), where
 
 
 @pytest.mark.parametrize("start", range(0, 1_000, 100))

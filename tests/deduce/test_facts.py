@@ -1,4 +1,4 @@
-"""Facts in files: what is read, in which ticks, and what is told of a file that cannot be read."""
+"""Facts in files: what is read, in which ticks, and the errors of a file that cannot be read."""
 
 import pytest
 
@@ -14,7 +14,7 @@ TYPES = """base p(i: int, f: float, s: string, b: bool, t: time, l: point, n: no
 q(i) :- p(i, f, s, b, t, l, n, x)."""
 
 
-def given(folder, program=PROGRAM, **files):
+def write_and_read(folder, program=PROGRAM, **files):
     """The facts of files that are written first; a name's last underscore stands for a dot."""
     for name, text in files.items():
         folder.joinpath(".".join(name.rsplit("_", 1))).write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -22,24 +22,24 @@ def given(folder, program=PROGRAM, **files):
 
 
 def test_csv_has_columns_in_any_order(tmp_path):
-    [tick] = given(tmp_path, p_csv='b,a\n"x, y",1\nz,2\n').ticks
+    [tick] = write_and_read(tmp_path, p_csv='b,a\n"x, y",1\nz,2\n').ticks
     assert tick == Tick(None, {"p": [(1, "x, y"), (2, "z")]}, {})
 
 
 def test_facts_have_tabs_and_no_header(tmp_path):
-    [tick] = given(tmp_path, p_facts='1\tx\n2\t"y\n').ticks
+    [tick] = write_and_read(tmp_path, p_facts='1\tx\n2\t"y\n').ticks
     assert tick.inserts == {"p": [(1, "x"), (2, '"y')]}
 
 
 @pytest.mark.parametrize("text", ["a,b\n", "a,b", "\ufeffa,b\r\n"])
 def test_file_without_rows_has_no_facts(tmp_path, text):
-    assert given(tmp_path, p_csv=text).ticks == [Tick(None, {}, {})]
+    assert write_and_read(tmp_path, p_csv=text).ticks == [Tick(None, {}, {})]
 
 
 def test_types_are_as_declared(tmp_path):
     first = '-1,2,3,true,4,"[1, 2]",7,"[1, [""a"", 2.5], {""f"": [true]}]"'
     text = f'i,f,s,b,t,l,n,x\n{first}\n+1,1e3, ,FALSE,5,"[0.5,-1]",x7,[]\n'
-    [tick] = given(tmp_path, TYPES, p_csv=text).ticks
+    [tick] = write_and_read(tmp_path, TYPES, p_csv=text).ticks
     assert tick.inserts["p"] == [
         (-1, 2.0, "3", True, 4, (1.0, 2.0), 7, (1, ("a", 2.5), Compound("f", (True,)))),
         (1, 1000.0, " ", False, 5, (0.5, -1.0), "x7", ()),
@@ -47,14 +47,14 @@ def test_types_are_as_declared(tmp_path):
 
 
 def test_cells_of_an_undeclared_predicate_are_numbers_or_text(tmp_path):
-    [tick] = given(tmp_path, "q(x) :- p(x).", p_csv="whatever\n1\n2.5\nx\n").ticks
+    [tick] = write_and_read(tmp_path, "q(x) :- p(x).", p_csv="whatever\n1\n2.5\nx\n").ticks
     assert tick.inserts == {"p": [(1,), (2.5,), ("x",)]}
 
 
 def test_rows_with_times_are_ticks_in_order_over_all_files(tmp_path):
     program = "base p(a: int). base r(a: int). base s(a: int). q(a) :- p(a), r(a), s(a)."
     files = {"p_csv": "_ts,a\n2,1\n1,2\n", "r_csv": "_op,a,_ts\n+,5,2\n-,5,3\n", "s_csv": "a\n9\n"}
-    facts = given(tmp_path, program, **files)
+    facts = write_and_read(tmp_path, program, **files)
     assert facts.unit == 1
     assert facts.ticks == [
         Tick(1, {"p": [(2,)], "s": [(9,)]}, {}),
@@ -64,18 +64,18 @@ def test_rows_with_times_are_ticks_in_order_over_all_files(tmp_path):
 
 
 def test_last_word_on_a_fact_within_a_tick_wins(tmp_path):
-    [tick] = given(tmp_path, p_csv="_ts,_op,a,b\n1,+,1,x\n1,-,1,x\n1,-,2,y\n1,+,2,y\n").ticks
+    [tick] = write_and_read(tmp_path, p_csv="_ts,_op,a,b\n1,+,1,x\n1,-,1,x\n1,-,2,y\n1,+,2,y\n").ticks
     assert tick == Tick(1, {"p": [(2, "y")]}, {"p": [(1, "x")]})
 
 
 def test_timestamps_are_microseconds(tmp_path):
     program = "base p(t: time). q(t) :- p(t)."
-    facts = given(tmp_path, program, p_csv="t,_ts\n1970-01-01 00:00:01,1970-01-01T00:00:02.5Z\n")
+    facts = write_and_read(tmp_path, program, p_csv="t,_ts\n1970-01-01 00:00:01,1970-01-01T00:00:02.5Z\n")
     assert (facts.unit, facts.ticks) == (1_000_000, [Tick(2_500_000, {"p": [(1_000_000,)]}, {})])
 
 
 @pytest.mark.parametrize(
-    ("files", "told"),
+    ("files", "message"),
     [
         ({"p_csv": "a,b\n1,x\n\nx,y\n"}, r"p\.csv', line 4, column 'a': expected a whole number of 64 bits, got 'x'"),
         ({"p_csv": "a,b\n99999999999999999999,y\n"}, r"line 2, column 'a': expected a whole number"),
@@ -93,13 +93,13 @@ def test_timestamps_are_microseconds(tmp_path):
         ({"r_csv": "a\n", "s_facts": ""}, r"no facts of 'p': neither p\.csv nor p\.facts .*; it has r\.csv, s\.facts"),
     ],
 )
-def test_wrong_file_is_told(tmp_path, files, told):
-    with pytest.raises(InputError, match=told):
-        given(tmp_path, **files)
+def test_wrong_file_is_reported(tmp_path, files, message):
+    with pytest.raises(InputError, match=message):
+        write_and_read(tmp_path, **files)
 
 
 @pytest.mark.parametrize(
-    ("column", "cell", "told"),
+    ("column", "field", "message"),
     [
         ("x: list", "[" * 100_000, "expected a list"),
         ("x: list", "{}", "expected a list"),
@@ -110,18 +110,18 @@ def test_wrong_file_is_told(tmp_path, files, told):
         ("x: float", "1_000", "expected a number"),
     ],
 )
-def test_wrong_cell_is_told(tmp_path, column, cell, told):
-    with pytest.raises(InputError, match=f"line 2, column 'x': {told}"):
-        given(tmp_path, f"base p({column}). q(x) :- p(x).", p_csv=f"x\n{cell}\n")
+def test_wrong_field_is_reported(tmp_path, column, field, message):
+    with pytest.raises(InputError, match=f"line 2, column 'x': {message}"):
+        write_and_read(tmp_path, f"base p({column}). q(x) :- p(x).", p_csv=f"x\n{field}\n")
 
 
 def test_times_of_two_kinds_are_refused(tmp_path):
     program = "base p(t: time). base r(t: time). q(t) :- p(t), r(t)."
     with pytest.raises(InputError, match=r"times are numbers in '.*r\.csv' and timestamps in '.*p\.csv'"):
-        given(tmp_path, program, p_csv="t\n2026-01-01\n", r_csv="t\n5\n")
+        write_and_read(tmp_path, program, p_csv="t\n2026-01-01\n", r_csv="t\n5\n")
 
 
-def test_missing_folder_is_told(tmp_path):
+def test_missing_folder_is_reported(tmp_path):
     with pytest.raises(InputError, match="there is no folder"):
         read_facts(tmp_path / "nowhere", check(read(PROGRAM)))
 

@@ -4,11 +4,11 @@ import pytest
 
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.checks import check
-from skerry.deduce.magic import asked, fits
-from skerry.deduce.reference import Reference
+from skerry.deduce.magic import fits, narrow
 from skerry.lang.rules import read
 from skerry.lang.rules.question import read_question
 from skerry.plan.program import Class
+from skerry.testing.reference_rules import Reference
 
 PATH = "path(x, y) :- edge(x, y). path(x, z) :- path(x, y), edge(y, z). other(x) :- edge(x, _)."
 CHAIN = {"edge": [(n, n + 1) for n in range(30)] + [(n, n + 1) for n in range(100, 130)]}
@@ -18,10 +18,10 @@ COUSINS = "same(x, y) :- flat(x, y). same(x, y) :- up(x, a), same(a, b), down(b,
 def asking(text, question):
     checked = check(read(text))
     goal = read_question(question, checked)
-    return asked(checked, goal), goal
+    return narrow(checked, goal), goal
 
 
-def derived(narrowed, facts):
+def derive(narrowed, facts):
     started = Reference(narrowed.checked, Builtins({}))
     started.tick(None, {name: rows for name, rows in facts.items() if name in narrowed.checked.predicates}, {})
     return started
@@ -29,7 +29,7 @@ def derived(narrowed, facts):
 
 def test_only_what_bears_on_the_question_is_derived():
     narrowed, goal = asking(PATH, "path(25, x)")
-    started = derived(narrowed, CHAIN)
+    started = derive(narrowed, CHAIN)
     assert {row for row in started.rows(narrowed.predicate) if fits(row, goal)} == {(25, n) for n in range(26, 31)}
     assert sum(len(started.rows(name)) for name in narrowed.checked.predicates if name != "edge") < 20
 
@@ -41,7 +41,7 @@ def test_bindings_go_from_left_to_right_through_supplementary_predicates():
         "flat": [(3, 3), (8, 8), (2, 5)],
         "down": [(3, 4), (4, 6), (5, 9), (8, 10)],
     }
-    started = derived(narrowed, facts)
+    started = derive(narrowed, facts)
     assert {row for row in started.rows(narrowed.predicate) if fits(row, goal)} == {(1, 6), (1, 9)}
     assert not any(row[0] == 7 for row in started.rows(narrowed.predicate))
 
@@ -70,7 +70,7 @@ def test_what_is_negated_is_derived_as_a_whole():
     text = "r(x) :- edge(x, y), r(y). r(x) :- goal(x). p(x, y) :- edge(x, y), NOT r(y). p(x, z) :- p(x, y), edge(y, z)."
     narrowed, goal = asking(text, "p(3, y)")
     assert narrowed.predicate != goal.predicate
-    started = derived(narrowed, {**CHAIN, "goal": [(110,)]})
+    started = derive(narrowed, {**CHAIN, "goal": [(110,)]})
     assert started.rows("r") == {(n,) for n in range(100, 111)}
     assert {row for row in started.rows(narrowed.predicate) if fits(row, goal)} == {(3, n) for n in range(4, 31)}
 

@@ -10,18 +10,18 @@ from skerry.deduce.builtins import Builtins
 from skerry.deduce.change import Tick
 from skerry.deduce.checks import check
 from skerry.deduce.engine import Engine
-from skerry.deduce.magic import asked, fits
-from skerry.deduce.reference import Reference
+from skerry.deduce.magic import fits, narrow
 from skerry.lang.rules import read
 from skerry.model.term import Constant, Variable
 from skerry.plan.program import Atom
+from skerry.testing.reference_rules import Reference
 from tests.deduce.generator import NUMBERS, WORDS, program
 
 ENGINES = [Reference, Engine]
 SEEDS = range(15)
 
 
-def ran(engine, checked, ticks):
+def run(engine, checked, ticks):
     running = engine(checked, Builtins({}))
     for tick in ticks:
         running.tick(tick.now, tick.inserts, tick.deletes)
@@ -34,8 +34,8 @@ def model(running, checked):
     return {name: running.rows(name) for name in names}
 
 
-def derived(engine, checked, ticks):
-    return model(ran(engine, checked, ticks), checked)
+def derive_model(engine, checked, ticks):
+    return model(run(engine, checked, ticks), checked)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -45,8 +45,8 @@ def test_order_of_rules_and_subgoals_does_not_matter(engine):
         written = generated.checked.program
         rules = [replace(rule, body=tuple(random.sample(rule.body, len(rule.body)))) for rule in written.rules]
         shuffled = check(replace(written, rules=tuple(random.sample(rules, len(rules)))))
-        expected = derived(engine, generated.checked, generated.ticks)
-        assert derived(engine, shuffled, generated.ticks) == expected, generated.text
+        expected = derive_model(engine, generated.checked, generated.ticks)
+        assert derive_model(engine, shuffled, generated.ticks) == expected, generated.text
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -55,8 +55,8 @@ def test_names_do_not_matter(engine):
         generated = program(seed)
         variables = re.sub(r"\b(x|y|z|u|v|f|g|t2|t|path|d)\b", r"\1_other", generated.text)
         renamed = check(read(re.sub(r"\bp(?=\d)", "other", variables)))
-        expected = derived(engine, generated.checked, generated.ticks)
-        found = derived(engine, renamed, generated.ticks)
+        expected = derive_model(engine, generated.checked, generated.ticks)
+        found = derive_model(engine, renamed, generated.ticks)
         assert found == {re.sub(r"^p", "other", name): rows for name, rows in expected.items()}, generated.text
 
 
@@ -64,7 +64,7 @@ def test_names_do_not_matter(engine):
 def test_insert_then_delete_is_nothing(engine):
     for seed in SEEDS:
         generated, other = program(seed), program(seed + 1_000)
-        running = ran(engine, generated.checked, generated.ticks)
+        running = run(engine, generated.checked, generated.ticks)
         before, now = model(running, generated.checked), generated.ticks[-1].now
         bases = [name for name, each in generated.checked.predicates.items() if each.base and each.window_rows is None]
         given = {name: other.ticks[0].inserts.get(name, ()) for name in bases}
@@ -83,10 +83,12 @@ def test_batching_does_not_matter(engine):
             continue
         now = generated.ticks[-1].now
         ticks = [replace(tick, now=now) for tick in generated.ticks]
-        left = ran(Reference, generated.checked, ticks)
+        left = run(Reference, generated.checked, ticks)
         bases = [name for name, each in generated.checked.predicates.items() if each.base]
         once = Tick(now, {name: list(left.rows(name)) for name in bases})
-        assert derived(engine, generated.checked, ticks) == derived(engine, generated.checked, [once]), generated.text
+        assert derive_model(engine, generated.checked, ticks) == derive_model(engine, generated.checked, [once]), (
+            generated.text
+        )
 
 
 def question(random, predicate):
@@ -94,8 +96,8 @@ def question(random, predicate):
     terms = [
         Constant(random.choice(constants[column.type]))
         if column.type in constants and random.random() < 0.6
-        else Variable(f"v{place}")
-        for place, column in enumerate(predicate.columns)
+        else Variable(f"v{index}")
+        for index, column in enumerate(predicate.columns)
     ]
     return Atom(predicate.name, tuple(terms))
 
@@ -105,7 +107,7 @@ def agrees_with_magic(engine, seed, layers=None):
     generated, random = program(seed, layers), Random(seed)
     names = [name for name, each in generated.checked.predicates.items() if not each.base and not name.startswith("$")]
     goal = question(random, generated.checked.predicates[random.choice(names)])
-    narrowed = asked(generated.checked, goal)
+    narrowed = narrow(generated.checked, goal)
     known = narrowed.checked.predicates
     ticks = [
         Tick(
@@ -114,8 +116,8 @@ def agrees_with_magic(engine, seed, layers=None):
         )
         for tick in generated.ticks
     ]
-    found = ran(engine, narrowed.checked, ticks).rows(narrowed.predicate)
-    expected = ran(engine, generated.checked, generated.ticks).rows(goal.predicate)
+    found = run(engine, narrowed.checked, ticks).rows(narrowed.predicate)
+    expected = run(engine, generated.checked, generated.ticks).rows(goal.predicate)
     assert {row for row in found if fits(row, goal)} == {row for row in expected if fits(row, goal)}, generated.text
     return narrowed.predicate != goal.predicate
 

@@ -10,10 +10,10 @@ from skerry.cli import app
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.checks import check
 from skerry.deduce.engine import Engine
-from skerry.deduce.reference import Reference
 from skerry.errors import RuleError, RuleLimit, RunError
 from skerry.lang.rules import read
 from skerry.plan.program import Limits
+from skerry.testing.reference_rules import Reference
 from tests.deduce.poison import BUILTINS, REFUSED, STOPPED
 
 TIGHT = Limits(stage=100, list_length=50, tuples=5_000, seconds=1.0)

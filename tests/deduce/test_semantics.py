@@ -8,12 +8,12 @@ import pytest
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.checks import check
 from skerry.deduce.engine import Engine
-from skerry.deduce.reference import Reference
 from skerry.deduce.values import row_key
 from skerry.errors import RuleLimit
 from skerry.lang.rules import read
 from skerry.model.term import Compound
 from skerry.plan.program import Limits
+from skerry.testing.reference_rules import Reference
 
 pytestmark = pytest.mark.parametrize("engine", [Reference, Engine])
 
@@ -24,7 +24,7 @@ def running(engine, text, unit=1):
 
 
 def holds(engine, text, predicate="p", **facts):
-    """What holds of a predicate, kinds of values told apart, after one tick with the facts given."""
+    """What holds of a predicate, values of different kinds kept apart, after one tick with the facts given."""
     started = running(engine, text)
     started.tick(None, facts, {})
     return {row_key(row) for row in started.rows(predicate)}
@@ -124,8 +124,8 @@ def test_silent_expiry_is_not_told(engine):
     started = running(engine, WINDOW.replace("window 10 s", "window 10 s expire silent"))
     started.tick(5, {"a": [(1, 5)], "n": [(1,)]}, {})
     changes = started.tick(50, {}, {})
-    told = {name: (list(each.inserted), list(each.deleted)) for name, each in changes.items()}
-    assert {name: change for name, change in told.items() if any(change)} == {"q": ([(1,)], [])}
+    changed = {name: (list(each.inserted), list(each.deleted)) for name, each in changes.items()}
+    assert {name: change for name, change in changed.items() if any(change)} == {"q": ([(1,)], [])}
     assert (started.rows("a"), started.rows("p")) == (set(), set())
 
 

@@ -5,11 +5,11 @@ import pytest
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.checks import check
 from skerry.deduce.engine import Engine
-from skerry.deduce.reference import Reference
 from skerry.deduce.why import Why
 from skerry.errors import InputError
 from skerry.lang.rules import read
 from skerry.lang.rules.question import read_question
+from skerry.testing.reference_rules import Reference
 from tests.deduce.generator import program
 
 PATHS = """path(x,y) :- edge(x,y).
@@ -23,17 +23,17 @@ near(x) :- step(x, d), d * 2 < 3.
 FACTS = {"edge": [(1, 2), (2, 3), (3, 1), (3, 4), (4, 5)], "blocked": [(4, 9)]}
 
 
-def explained(question, text=PATHS, facts=FACTS, engine=Reference):
+def explain(question, text=PATHS, facts=FACTS, engine=Reference):
     checked = check(read(text))
     builtins = Builtins(checked.program.functions)
     running = engine(checked, builtins)
     running.tick(None, {name: rows for name, rows in facts.items() if name in checked.predicates}, {})
-    return Why(checked, running.rows, builtins).explained(read_question(question, checked)).splitlines()
+    return Why(checked, running.rows, builtins).explain(read_question(question, checked)).splitlines()
 
 
 @pytest.mark.parametrize("engine", [Reference, Engine])
 def test_proof_is_a_tree_without_circles(engine):
-    assert explained("path(1,1)", engine=engine) == [
+    assert explain("path(1,1)", engine=engine) == [
         "path(1, 1)  by rule 2: path(x,z) :- path(x,y), edge(y,z), NOT blocked(z, _).",
         "  path(1, 3)  by rule 2: path(x,z) :- path(x,y), edge(y,z), NOT blocked(z, _).",
         "    path(1, 2)  by rule 1: path(x,y) :- edge(x,y).",
@@ -46,29 +46,29 @@ def test_proof_is_a_tree_without_circles(engine):
 
 
 def test_fact_is_its_own_proof():
-    assert explained("edge(1,2)") == ["edge(1, 2)  a fact"]
-    assert explained("step(1,0)") == ["step(1, 0)  a fact of the program, rule 4"]
+    assert explain("edge(1,2)") == ["edge(1, 2)  a fact"]
+    assert explain("step(1,0)") == ["step(1, 0)  a fact of the program, rule 4"]
 
 
 def test_every_tuple_that_fits_is_proved_up_to_some():
-    proofs = [line for line in explained("path(x, _)") if not line.startswith(" ")]
+    proofs = [line for line in explain("path(x, _)") if not line.startswith(" ")]
     assert [line.split("  ")[0] for line in proofs] == [
         f"path({pair})" for pair in ("1, 1", "1, 2", "1, 3", "2, 1", "2, 2")
     ] + ["and 7 more"]
 
 
 def test_aggregate_tells_what_it_gathers():
-    lines = explained("far(4, 1)")
+    lines = explain("far(4, 1)")
     assert lines[:2] == ["far(4, 1)  by rule 3: far(x, count<*>) :- path(x, _).", "  gathered from 1 contribution"]
     assert lines[2].startswith("  path(4, 5)  by rule 1")
 
 
 def test_blocking_tuple_is_named():
-    assert explained("path(1,4)")[-1] == "    blocked by blocked(4, 9)"
+    assert explain("path(1,4)")[-1] == "    blocked by blocked(4, 9)"
 
 
 def test_subgoal_that_nothing_fits_is_named_with_its_values():
-    assert explained("path(5, 1)") == [
+    assert explain("path(5, 1)") == [
         "path(5, 1) does not hold",
         "  rule 1: path(x,y) :- edge(x,y).",
         "    no tuple fits edge(5, 1)",
@@ -78,35 +78,35 @@ def test_subgoal_that_nothing_fits_is_named_with_its_values():
 
 
 def test_comparison_that_is_false_is_named():
-    assert explained("near(3)")[-1] == "    false: 2 * 2 < 3"
+    assert explain("near(3)")[-1] == "    false: 2 * 2 < 3"
 
 
 def test_aggregate_tells_what_it_gives_instead():
-    assert explained("far(4, 7)")[-1] == "    it gives far(4, 1)"
+    assert explain("far(4, 7)")[-1] == "    it gives far(4, 1)"
 
 
-def test_limit_that_cuts_a_tuple_off_is_told():
-    assert explained("step(1, 3)")[-1] == "    its body holds; a limit cuts the tuple off"
+def test_limit_that_cuts_a_tuple_off_is_reported():
+    assert explain("step(1, 3)")[-1] == "    its body holds; a limit cuts the tuple off"
 
 
-def test_head_that_does_not_fit_is_told():
-    assert explained("step(2, 0)")[2] == "    its head step(1, 0) does not fit"
+def test_head_that_does_not_fit_is_reported():
+    assert explain("step(2, 0)")[2] == "    its head step(1, 0) does not fit"
 
 
-def test_missing_fact_is_told():
-    assert explained("edge(7, _)") == ["edge(7, _) does not hold", "  there is no such fact"]
+def test_missing_fact_is_reported():
+    assert explain("edge(7, _)") == ["edge(7, _) does not hold", "  there is no such fact"]
 
 
 def test_built_in_is_named_with_its_values():
     text = """base at(x: int, p: point). builtin function dist(point, point): float = "geo:dist".
     pair(x, y) :- at(x, p), at(y, q), dist(p, q) < 5."""
-    lines = explained("pair(1, 2)", text, {"at": [(1, (0.0, 0.0)), (2, (9.0, 0.0))]})
+    lines = explain("pair(1, 2)", text, {"at": [(1, (0.0, 0.0)), (2, (9.0, 0.0))]})
     assert lines[-1] == "    false: dist([0.0, 0.0], [9.0, 0.0]) < 5, that is 9.0 < 5"
 
 
 def test_lists_are_taken_apart():
     text = "derived walk(p: list) limit p <= 3. walk([x]) :- edge(x, _). walk([p|x, y]) :- walk([p|x]), edge(x, y)."
-    assert [line.strip().split("  ")[0] for line in explained("walk([1, 2, 3])", text)] == [
+    assert [line.strip().split("  ")[0] for line in explain("walk([1, 2, 3])", text)] == [
         "walk([1, 2, 3])",
         "walk([1, 2])",
         "walk([1])",
@@ -117,7 +117,7 @@ def test_lists_are_taken_apart():
 
 
 @pytest.mark.parametrize(
-    ("question", "told"),
+    ("question", "message"),
     [
         ("path(1", "cannot read the question 'path\\(1'"),
         ("path(1)", "'path' has 2 arguments, got 1"),
@@ -128,9 +128,9 @@ def test_lists_are_taken_apart():
         ("path(x + 1, 2)", "'x' is asked for with arithmetic"),
     ],
 )
-def test_wrong_question_is_told(question, told):
-    with pytest.raises(InputError, match=told):
-        explained(question)
+def test_wrong_question_is_reported(question, message):
+    with pytest.raises(InputError, match=message):
+        explain(question)
 
 
 def test_all_that_holds_is_proved_and_nothing_else():
@@ -145,7 +145,7 @@ def test_all_that_holds_is_proved_and_nothing_else():
         for name, predicate in checked.predicates.items():
             if name.startswith("$"):
                 continue
-            lines = why.explained(read_question(f"{name}({', '.join('_' * predicate.arity)})", checked)).splitlines()
+            lines = why.explain(read_question(f"{name}({', '.join('_' * predicate.arity)})", checked)).splitlines()
             assert ("does not hold" in lines[0]) == (not running.rows(name)), generated.text
             if not predicate.base and running.rows(name):
                 assert "by rule" in lines[0] or "a fact of the program" in lines[0], generated.text

@@ -4,12 +4,12 @@ import pytest
 
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.checks import check
-from skerry.deduce.reference import Reference
 from skerry.errors import RuleLimit
 from skerry.lang.rules import read
-from skerry.spark.rules.fitting import schema_of, typed, unfit
-from skerry.spark.rules.rounds import model
+from skerry.spark.rules.semi_naive import compute_model
+from skerry.spark.rules.supported import find_obstacle, infer_from_facts, schema_of
 from skerry.spark.session import session
+from skerry.testing.reference_rules import Reference
 from tests.deduce.generator import program
 
 pytestmark = pytest.mark.spark
@@ -32,20 +32,20 @@ EDGES = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 4), (5, -7)]
 FACTS = {"edge": EDGES, "node": [(n,) for n in range(-7, 8)], "weight": [(n, 0.1 * n) for n in range(5)]}
 
 
-def derived(text, facts):
+def derive_both(text, facts):
     """What the frames hold, and what the reference says, by predicate."""
-    checked = typed(check(read(text)), facts)
-    assert unfit(checked) is None
+    checked = infer_from_facts(check(read(text)), facts)
+    assert find_obstacle(checked) is None
     spark = session("local[2]")
     frames = {name: spark.createDataFrame(rows, schema_of(checked, name)) for name, rows in facts.items()}
-    found = model(spark, checked, frames)
+    found = compute_model(spark, checked, frames)
     reference = Reference(checked, Builtins({}))
     reference.tick(None, facts, {})
     return {name: ({tuple(row) for row in found[name].collect()}, set(reference.rows(name))) for name in found}
 
 
 def test_rounds_agree_with_the_reference():
-    found = derived(ROADS, FACTS)
+    found = derive_both(ROADS, FACTS)
     for name, (given, expected) in found.items():
         assert given == expected, name
     assert found["forth"][0] == {(0,), (1,), (2,)}
@@ -58,17 +58,17 @@ def test_random_programs_agree_with_the_reference(seed):
     for tick in generated.ticks:
         for name, rows in tick.inserts.items():
             facts[name] += [row for row in rows if row not in facts[name]]
-    for name, (given, expected) in derived(generated.text, facts).items():
+    for name, (given, expected) in derive_both(generated.text, facts).items():
         assert given == expected, name
 
 
 def test_a_sum_beyond_64_bits_stops_the_program():
     with pytest.raises(RuleLimit, match="64 bits"):
-        derived("double(x * 2) :- n(x).", {"n": [(2**62,)]})
+        derive_both("double(x * 2) :- n(x).", {"n": [(2**62,)]})
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("p([x]) :- n(x).", "list"),
         (
@@ -78,5 +78,5 @@ def test_a_sum_beyond_64_bits_stops_the_program():
         ('builtin function f(int): int = "geo:f". p(f(x)) :- n(x).', "built-in"),
     ],
 )
-def test_what_frames_cannot_do_is_said(text, told):
-    assert told in unfit(typed(check(read(text)), {"n": [(1,)]}))
+def test_what_frames_cannot_do_is_said(text, message):
+    assert message in find_obstacle(infer_from_facts(check(read(text)), {"n": [(1,)]}))

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from skerry.deduce.builtins import Builtins
+from skerry.deduce.deduction import Deduction
 from skerry.deduce.engine import Engine
-from skerry.deduce.stream import Deduction
 from skerry.operators.operator import Operator
 from skerry.plan.deduce import Deduce
 from skerry.plan.program import MICROSECONDS

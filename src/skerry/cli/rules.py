@@ -18,11 +18,11 @@ from skerry.deduce.checks import check as checked_program
 from skerry.deduce.describe import describe
 from skerry.deduce.engine import Engine
 from skerry.deduce.facts import Facts, Outputs, read_facts, write_answers
-from skerry.deduce.magic import asked, fits, relevant
+from skerry.deduce.magic import fits, keep_relevant, narrow
 from skerry.deduce.why import Why
 from skerry.errors import OptionError
 from skerry.lang.rules import read
-from skerry.lang.rules.files import program_text
+from skerry.lang.rules.program_file import read_program_text
 from skerry.lang.rules.question import read_question
 from skerry.model.time import Micros
 from skerry.plan.program import Checked
@@ -43,7 +43,7 @@ def check(program: _Program) -> None:
 
     Example: skerry rules check uncovered.dl
     """
-    typer.echo(describe(_checked(program)))
+    typer.echo(describe(_check_file(program)))
 
 
 @rules.command()
@@ -62,27 +62,27 @@ def run(
     """
     if runtime not in RUNTIMES:
         raise OptionError(f"unknown runtime {runtime!r}; known are {', '.join(RUNTIMES)}")
-    checked = _checked(program)
+    checked = _check_file(program)
     found = read_facts(facts, checked)
     if query is not None:
         _answer(checked, found, query, project, out)
-    elif runtime == "fjord" or not _derived_in_rounds(checked, found, master, out):
+    elif runtime == "fjord" or not _derive_in_rounds(checked, found, master, out):
         _derive(checked, found, project, out)
 
 
-def _derived_in_rounds(checked: Checked, facts: Facts, master: str, out: Path) -> bool:
+def _derive_in_rounds(checked: Checked, facts: Facts, master: str, out: Path) -> bool:
     """Derive over DataFrames and write the outputs; False, with a word why, if the program is not one for that."""
-    from skerry.spark.rules import derived, unfit_run
+    from skerry.spark.rules import derive, find_run_obstacle
 
-    reason = unfit_run(checked, facts.ticks)
+    reason = find_run_obstacle(checked, facts.ticks)
     if reason:
         typer.echo(f"running in one process, since {reason}", err=True)
         return False
     with Console(stderr=True).status("starting spark") as status:
-        answers = derived(checked, facts.ticks, facts.unit, master, lambda *told: status.update(_round(*told)))
+        answers = derive(checked, facts.ticks, facts.unit, master, lambda *progress: status.update(_round(*progress)))
     for predicate, rows in answers.items():
         write_answers(out, checked, predicate, rows, facts.unit)
-        _tell(predicate, len(rows), out)
+        _report(predicate, len(rows), out)
     return True
 
 
@@ -93,10 +93,10 @@ def _round(predicate: str, number: int, count: int) -> str:
 def _derive(checked: Checked, found: Facts, project: Path, out: Path) -> None:
     outputs = Outputs(checked, found.unit)
     with _engine(checked, found, project) as engine:
-        for tick in _shown(found.ticks):
+        for tick in _track_progress(found.ticks):
             outputs.add(tick.now, engine.tick(tick.now, tick.inserts, tick.deletes))
     for predicate, count in outputs.write(out).items():
-        _tell(predicate, count, out)
+        _report(predicate, count, out)
 
 
 @rules.command()
@@ -126,35 +126,35 @@ def why(
 
 
 def _why_of_facts(program: Path, fact: str, facts: Path, project: Path) -> None:
-    checked = _checked(program)
+    checked = _check_file(program)
     found = read_facts(facts, checked)
     question = read_question(fact, checked, found.unit)
-    narrowed = relevant(checked, question.predicate)
+    narrowed = keep_relevant(checked, question.predicate)
     with _builtins(narrowed, project) as builtins:
         engine = Engine(narrowed, builtins, found.unit)
-        for tick in _shown(found.only(narrowed.predicates).ticks):
+        for tick in _track_progress(found.only(narrowed.predicates).ticks):
             engine.tick(tick.now, tick.inserts, tick.deletes)
-        typer.echo(Why(narrowed, engine.rows, builtins, found.unit).explained(question))
+        typer.echo(Why(narrowed, engine.rows, builtins, found.unit).explain(question))
 
 
 def _answer(checked: Checked, facts: Facts, query: str, project: Path, out: Path) -> None:
     """Write what fits a question at the end, deriving no more than it needs."""
     question = read_question(query, checked, facts.unit)
-    narrowed = asked(checked, question)
+    narrowed = narrow(checked, question)
     with _engine(narrowed.checked, facts, project) as engine:
-        for tick in _shown(facts.only(narrowed.checked.predicates).ticks):
+        for tick in _track_progress(facts.only(narrowed.checked.predicates).ticks):
             engine.tick(tick.now, tick.inserts, tick.deletes)
         rows = [row for row in engine.rows(narrowed.predicate) if fits(row, question)]
     write_answers(out, checked, question.predicate, rows, facts.unit)
-    _tell(question.predicate, len(rows), out)
+    _report(question.predicate, len(rows), out)
 
 
-def _tell(predicate: str, count: int, out: Path) -> None:
+def _report(predicate: str, count: int, out: Path) -> None:
     typer.echo(f"{predicate}: {count:,} row{'' if count == 1 else 's'} in {out / predicate}.csv")
 
 
-def _checked(program: Path) -> Checked:
-    return checked_program(read(program_text(program)))
+def _check_file(program: Path) -> Checked:
+    return checked_program(read(read_program_text(program)))
 
 
 def _builtins(checked: Checked, project: Path) -> Builtins:
@@ -167,7 +167,7 @@ def _engine(checked: Checked, facts: Facts, project: Path) -> Iterator[Engine]:
         yield Engine(checked, builtins, facts.unit)
 
 
-def _shown(ticks: Iterable[Tick]) -> Iterable[Tick]:
+def _track_progress(ticks: Iterable[Tick]) -> Iterable[Tick]:
     """Ticks with a bar on a terminal."""
     console = Console(stderr=True)
     return track(list(ticks), "deriving", console=console, transient=True, disable=not console.is_terminal)

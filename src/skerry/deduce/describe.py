@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from skerry.deduce.writing import write_span
+from skerry.deduce.rule_text import write_span
 from skerry.plan.program import Checked, Class, Component, Predicate
 
 __all__ = ["describe"]
@@ -26,8 +26,8 @@ def describe(checked: Checked) -> str:
 def _predicates(checked: Checked) -> Iterator[str]:
     for predicate in sorted(checked.predicates.values(), key=lambda each: not each.base):
         columns = ", ".join(f"{column.name}: {column.type}" for column in predicate.columns)
-        told = ["base" if predicate.base else "derived", f"{predicate.name}({columns})", *_options(predicate)]
-        yield " ".join(told)
+        words = ["base" if predicate.base else "derived", f"{predicate.name}({columns})", *_options(predicate)]
+        yield " ".join(words)
 
 
 def _options(predicate: Predicate) -> Iterator[str]:
@@ -37,8 +37,8 @@ def _options(predicate: Predicate) -> Iterator[str]:
         yield f"window {predicate.window_rows} rows"
     if predicate.host is not None:
         yield f"host {predicate.columns[predicate.host].name}"
-    for place, greatest in predicate.limits.items():
-        yield f"limit {predicate.columns[place].name} <= {greatest}"
+    for column, greatest in predicate.limits.items():
+        yield f"limit {predicate.columns[column].name} <= {greatest}"
 
 
 def _components(checked: Checked) -> Iterator[str]:

@@ -7,7 +7,7 @@ from skerry.deduce.values import Row, calculate, compare, key
 from skerry.model.term import Arithmetic, Call, Compound, Constant, Duration, Term, Terms, Value, Variable
 from skerry.plan.program import in_units
 
-__all__ = ["Binding", "Calls", "Evaluator", "all_matched", "is_pattern", "matched"]
+__all__ = ["Binding", "Calls", "Evaluator", "is_pattern", "match_pattern", "match_patterns"]
 
 Binding = dict[str, Value]
 
@@ -16,7 +16,7 @@ class Calls(Protocol):
     """Whoever calls Python's functions for a program."""
 
     def call(self, name: str, rows: Sequence[Row]) -> Sequence[Value | None]:
-        """One result a row of arguments; None where there is none."""
+        """One result per row of arguments; None where there is none."""
 
 
 class Evaluator:
@@ -40,7 +40,7 @@ class Evaluator:
             case Call(name, arguments):
                 row = self.row(arguments, binding)
                 return None if row is None else self._calls.call(name, [row])[0]
-        return self._composed(term, binding)
+        return self._compose(term, binding)
 
     def row(self, terms: Iterable[Term], binding: Binding) -> Row | None:
         """What several terms stand for; None where one has no value."""
@@ -52,7 +52,7 @@ class Evaluator:
             row.append(value)
         return tuple(row)
 
-    def _composed(self, term: Terms, binding: Binding) -> Value | None:
+    def _compose(self, term: Terms, binding: Binding) -> Value | None:
         items = self.row(term.items, binding)
         if items is None:
             return None
@@ -67,11 +67,11 @@ def is_pattern(term: Term) -> bool:
     return isinstance(term, Variable | Constant) or (isinstance(term, Terms) and all(map(is_pattern, term.items)))
 
 
-def matched(pattern: Term, value: Value, binding: Binding) -> Binding | None:
+def match_pattern(pattern: Term, value: Value, binding: Binding) -> Binding | None:
     """Take a value apart by a pattern: the binding with what that binds, None if it does not fit.
 
     >>> x, r = Variable("x"), Variable("r")
-    >>> matched(Terms((r,), front=x), (1, 2, 3), {})
+    >>> match_pattern(Terms((r,), front=x), (1, 2, 3), {})
     {'x': (1, 2), 'r': 3}
     """
     match pattern:
@@ -85,20 +85,20 @@ def matched(pattern: Term, value: Value, binding: Binding) -> Binding | None:
             rest = len(value) - len(items)
             if rest < 0 or (rest and front is None):
                 return None
-            found = matched(front, value[:rest], binding) if front else binding
-            return all_matched(items, value[rest:], found)
+            found = match_pattern(front, value[:rest], binding) if front else binding
+            return match_patterns(items, value[rest:], found)
         case Terms(items, name) if isinstance(value, Compound):
             fits = value.name == name and len(value.arguments) == len(items)
-            return all_matched(items, value.arguments, binding) if fits else None
+            return match_patterns(items, value.arguments, binding) if fits else None
     return None
 
 
-def all_matched(patterns: Sequence[Term], values: Sequence[Value], binding: Binding | None) -> Binding | None:
+def match_patterns(patterns: Sequence[Term], values: Sequence[Value], binding: Binding | None) -> Binding | None:
     """Take several values apart, one after the other."""
     for pattern, value in zip(patterns, values, strict=True):
         if binding is None:
             return None
-        binding = matched(pattern, value, binding)
+        binding = match_pattern(pattern, value, binding)
     return binding
 
 

@@ -1,7 +1,7 @@
 """Values: when two are equal, which comes first, what arithmetic makes of them, and how a column takes them in.
 
 Python holds ``1 == 1.0 == True``; here these are three values. ``key`` tells them apart wherever rows are put into
-sets and dictionaries, ``order`` sorts values of all kinds.
+sets and dictionaries, ``sort_key`` sorts values of all kinds.
 """
 
 import math
@@ -10,7 +10,7 @@ from typing import TypeGuard
 from skerry.model.term import Compound, Value
 from skerry.plan.program import Type
 
-__all__ = ["Row", "calculate", "coerced", "compare", "depth", "key", "kind", "order", "row_key"]
+__all__ = ["Row", "calculate", "coerce", "compare", "depth", "key", "kind", "row_key", "sort_key"]
 
 Row = tuple[Value, ...]
 
@@ -66,10 +66,10 @@ def row_key(row: Row) -> tuple[Key, ...]:
     return tuple(map(key, row))
 
 
-def order(value: Value) -> tuple[object, ...]:
+def sort_key(value: Value) -> tuple[object, ...]:
     """Sort by kind (bool, numbers, string, list, function symbol), then by value.
 
-    >>> sorted(["b", 2.5, (1,), 2, True, "a", ()], key=order)
+    >>> sorted(["b", 2.5, (1,), 2, True, "a", ()], key=sort_key)
     [True, 2, 2.5, 'a', 'b', (), (1,)]
     """
     match value:
@@ -80,8 +80,8 @@ def order(value: Value) -> tuple[object, ...]:
         case str():
             return 2, value
         case tuple():
-            return 3, tuple(map(order, value))
-    return 4, value.name, tuple(map(order, value.arguments))
+            return 3, tuple(map(sort_key, value))
+    return 4, value.name, tuple(map(sort_key, value.arguments))
 
 
 def depth(value: Value) -> int:
@@ -98,17 +98,17 @@ def depth(value: Value) -> int:
     return 0
 
 
-def coerced(value: Value, kind: Type) -> Value | None:
+def coerce(value: Value, kind: Type) -> Value | None:
     """Bring a value to a column's type; None if it does not fit.
 
-    >>> coerced(1, Type.FLOAT), coerced(1, Type.STRING), coerced((1, 2), Type.POINT)
+    >>> coerce(1, Type.FLOAT), coerce(1, Type.STRING), coerce((1, 2), Type.POINT)
     (1.0, None, (1.0, 2.0))
     """
     match kind:
         case Type.INT | Type.TIME:
             return value if isinstance(value, int) and not isinstance(value, bool) else None
         case Type.FLOAT:
-            return float(value) + 0.0 if _number(value) and not math.isnan(value) else None
+            return float(value) + 0.0 if _is_number(value) and not math.isnan(value) else None
         case Type.STRING:
             return value if isinstance(value, str) else None
         case Type.BOOL:
@@ -125,7 +125,7 @@ def coerced(value: Value, kind: Type) -> Value | None:
 def _point(value: Value) -> Value | None:
     if not isinstance(value, tuple) or len(value) != 2:
         return None
-    first, second = (coerced(each, Type.FLOAT) for each in value)
+    first, second = (coerce(each, Type.FLOAT) for each in value)
     return None if first is None or second is None else (first, second)
 
 
@@ -173,10 +173,10 @@ def calculate(operator: str, left: Value, right: Value) -> Value | None:
     >>> calculate("+", 1, 2), calculate("/", 1, 2), calculate("//", -7, 2), calculate("%", 1, 0)
     (3, 0.5, -4, None)
     """
-    if not _number(left) or not _number(right):
+    if not _is_number(left) or not _is_number(right):
         return None
     try:
-        result = _calculated(operator, left, right)
+        result = _apply_operator(operator, left, right)
     except ZeroDivisionError:
         return None
     if isinstance(result, float):
@@ -186,7 +186,7 @@ def calculate(operator: str, left: Value, right: Value) -> Value | None:
     return result
 
 
-def _calculated(operator: str, left: int | float, right: int | float) -> int | float:
+def _apply_operator(operator: str, left: int | float, right: int | float) -> int | float:
     match operator:
         case "+":
             return left + right
@@ -201,5 +201,5 @@ def _calculated(operator: str, left: int | float, right: int | float) -> int | f
     return left % right
 
 
-def _number(value: Value) -> TypeGuard[int | float]:
+def _is_number(value: Value) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -22,11 +22,11 @@ from skerry.kernels.joins.mjoin import Probing, mjoin
 from skerry.kernels.joins.snjoin import OccurrenceTable, Tuples
 from skerry.kernels.joins.tree import Tree, climb
 from skerry.kernels.lateness import mark_late
+from skerry.kernels.rules.checked_arithmetic import exact
+from skerry.kernels.rules.plan_interpreter import Machine
 from skerry.kernels.rules.postings import Postings
-from skerry.kernels.rules.rows import RowSet
-from skerry.kernels.rules.stages import settle
-from skerry.kernels.rules.sums import exact
-from skerry.kernels.rules.walk import Machine
+from skerry.kernels.rules.row_set import RowSet
+from skerry.kernels.rules.settle_stages import settle
 from skerry.kernels.time_order import order_by_time, order_by_time_and_sensor
 
 __all__ = ["PRECOMPILERS", "precompile", "precompile_in_background"]
@@ -126,7 +126,7 @@ def _precompile_rules() -> None:
     keys = np.arange(200).reshape(100, 2)
     rows, postings = RowSet(2), Postings(np.zeros(1, np.int64))
     fresh = rows.insert(keys, np.zeros(100, np.int64)).fresh
-    postings.link(rows.cells, fresh)
+    postings.link(rows.codes, fresh)
     found = postings.seek(keys[:, :1].copy())
     postings.gather(found, rows.states, 1)
     postings.gather_some(found, rows.states, 1, 1)

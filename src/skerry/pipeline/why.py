@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.deduce.builtins import Builtins
+from skerry.deduce.deduction import next_tick
 from skerry.deduce.engine import Engine
-from skerry.deduce.stream import next_tick
 from skerry.deduce.why import Why
 from skerry.errors import InputError
 from skerry.lang.rules.question import read_question
@@ -44,7 +44,7 @@ def explain_why(view: ViewPlan, question: str, at: Micros | None, rows: Rows) ->
         engine = Engine(node.program, builtins, MICROSECONDS)
         engine.tick_batches(now, held)
         asked = read_question(question, node.program, MICROSECONDS)
-        return Why(node.program, engine.rows, builtins, MICROSECONDS).explained(asked)
+        return Why(node.program, engine.rows, builtins, MICROSECONDS).explain(asked)
 
 
 def _find_deduce(node: Node) -> Deduce | None:

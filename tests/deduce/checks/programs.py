@@ -48,14 +48,14 @@ CLOSURE = "reach(x, y) :- edge(x, y). reach(x, z) :- reach(x, y), edge(y, z)."
 WIN_MOVE = "win(x) :- move(x, y), NOT win(y)."
 
 
-def checked(text):
+def check_text(text):
     return check(read(text))
 
 
 def refusal(text):
-    """What a program is told, or None if it may run."""
+    """The error of a program, or None if it may run."""
     try:
-        checked(text)
+        check_text(text)
     except RuleError as error:
         return str(error)
     return None
@@ -63,4 +63,4 @@ def refusal(text):
 
 def component(text, predicate):
     """The component that a predicate is in."""
-    return next(each for each in checked(text).components if predicate in each.predicates)
+    return next(each for each in check_text(text).components if predicate in each.predicates)

@@ -1,10 +1,10 @@
-from skerry.deduce.checks.normalise import normalised
-from skerry.deduce.writing import write_rule
+from skerry.deduce.checks.normalise import normalise
+from skerry.deduce.rule_text import write_rule
 from skerry.lang.rules import read
 
 
 def forms(text):
-    return [write_rule(rule) for rule in normalised(read(text).rules)]
+    return [write_rule(rule) for rule in normalise(read(text).rules)]
 
 
 def test_arithmetic_leaves_atoms_and_is_computed_once():

@@ -4,7 +4,7 @@ from tests.deduce.checks.programs import refusal
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("p(x, y) :- q(x).", "E101 line 1, column 1, rule 1: head variable 'y' is bound by nothing in the body"),
         ("p(x + z) :- q(x).", "E101 line 1, column 1, rule 1: head variable 'z'"),
@@ -25,8 +25,8 @@ from tests.deduce.checks.programs import refusal
         ),
     ],
 )
-def test_unbound_variable_is_refused(text, told):
-    assert refusal(text).startswith(told)
+def test_unbound_variable_is_refused(text, message):
+    assert refusal(text).startswith(message)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from skerry.deduce.checks.graph import strong_parts
 from skerry.plan.program import Class
 from tests.deduce.checks import programs
-from tests.deduce.checks.programs import checked, component, refusal
+from tests.deduce.checks.programs import check_text, component, refusal
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_class_and_order_are_found(text, predicate, kind, order):
 
 def test_stages_are_chosen():
     assert component(programs.LOGIC_J, "H").stages == {"H": 2, "J": 1, "H'": 1}
-    assert checked(programs.LOGIC_J).predicates["J"].stage == 1
+    assert check_text(programs.LOGIC_J).predicates["J"].stage == 1
     assert component(programs.TRAJECTORIES, "traj").stages == {"traj": 0}
 
 
@@ -45,20 +45,20 @@ def test_strata_count_negations():
     text = (
         "a(x) :- b(x), NOT c(x). c(x) :- d(x), NOT e(x). e(x) :- f(x). f(x) :- e(x). g(count<*>) :- a(x). h(x) :- g(x)."
     )
-    strata = {name: part.stratum for part in checked(text).components for name in part.predicates}
+    strata = {name: part.stratum for part in check_text(text).components for name in part.predicates}
     assert strata == {"e": 0, "f": 0, "c": 1, "a": 2, "g": 3, "h": 3}
 
 
 def test_components_come_after_what_they_need():
     seen = set()
-    for part in checked(programs.TRAJECTORIES + programs.LOGIC_J).components:
+    for part in check_text(programs.TRAJECTORIES + programs.LOGIC_J).components:
         seen |= set(part.predicates)
         needed = {goal.predicate for rule in part.rules for goal in rule.body if hasattr(goal, "predicate")}
         assert needed - {"report", "G"} <= seen
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (
             programs.WIN_MOVE,
@@ -82,8 +82,8 @@ def test_components_come_after_what_they_need():
         ("derived p(x: float) stage x. p(x) :- q(x).", "E203 line 1, column 1: stage 'x' of 'p' is float; a stage is"),
     ],
 )
-def test_recursion_that_no_stage_settles_is_refused(text, told):
-    assert refusal(text).startswith(told)
+def test_recursion_that_no_stage_settles_is_refused(text, message):
+    assert refusal(text).startswith(message)
 
 
 @pytest.mark.parametrize(

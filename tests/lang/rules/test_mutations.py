@@ -1,4 +1,4 @@
-"""Whatever a user types, the answer is a checked program or a code, a place and plain words."""
+"""Whatever a user types, the answer is a checked program or a code, a location and plain words."""
 
 import re
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skerry.deduce.checks import check
 from skerry.deduce.describe import describe
-from skerry.deduce.writing import write
+from skerry.deduce.rule_text import write
 from skerry.errors import RuleError
 from skerry.lang.rules import read
 from tests.lang.rules import texts
@@ -28,22 +28,22 @@ def refusal(text):
 
 
 def test_text_is_read_if_nothing_is_changed():
-    assert refusal(texts.edited([])) is None
+    assert refusal(texts.edit([])) is None
 
 
 @settings(max_examples=300)
 @given(texts.changes)
 def test_mutated_text_can_run_or_is_refused_in_plain_words(changes):
-    told = refusal(texts.edited(changes))
-    assert told is None or re.match(r"E\d{3} ", told)
-    assert told is None or not leak.search(told)
+    message = refusal(texts.edit(changes))
+    assert message is None or re.match(r"E\d{3} ", message)
+    assert message is None or not leak.search(message)
 
 
 @settings(max_examples=100)
 @given(st.text(max_size=40))
 def test_any_text_can_run_or_is_refused(text):
-    told = refusal(text)
-    assert told is None or re.match(r"E\d{3} ", told)
+    message = refusal(text)
+    assert message is None or re.match(r"E\d{3} ", message)
 
 
 @pytest.mark.soak
@@ -51,5 +51,5 @@ def test_any_text_can_run_or_is_refused(text):
 @settings(max_examples=20_000, deadline=None)
 @given(texts.changes)
 def test_20000_mutated_texts_can_run_or_are_refused(changes):
-    told = refusal(texts.edited(changes))
-    assert told is None or re.match(r"E\d{3} ", told)
+    message = refusal(texts.edit(changes))
+    assert message is None or re.match(r"E\d{3} ", message)

@@ -4,7 +4,7 @@ import re
 
 from hypothesis import strategies as st
 
-from tests.lang.rules.test_reading import LANGUAGE
+from tests.lang.rules.test_read_program import LANGUAGE
 
 TOKENS = re.findall(r"#[^\n]*\n|'[^']*'|\"[^\"]*\"|\d[\d.]*\d|\w+'*|:-|<=|//|\S", LANGUAGE)
 STRANGE = [
@@ -52,12 +52,12 @@ words = st.sampled_from([*TOKENS, *STRANGE])
 changes = st.lists(st.tuples(edits, words), min_size=1, max_size=4)
 
 
-def edited(wanted, tokens=TOKENS):
+def edit(wanted, tokens=TOKENS):
     """The program with some of its words changed."""
     tokens = list(tokens)
-    for (place, how), word in wanted:
-        place = min(place, len(tokens))
-        kept = tokens[place : place + 1] if how in ("insert", "double") else []
+    for (index, how), word in wanted:
+        index = min(index, len(tokens))
+        kept = tokens[index : index + 1] if how in ("insert", "double") else []
         given = [word] if how in ("insert", "replace") else kept * (how == "double")
-        tokens[place : place + 1] = given + kept
+        tokens[index : index + 1] = given + kept
     return " ".join(tokens)

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from skerry.deduce.checks.fitting import check_types, fitted
-from skerry.deduce.checks.growth import check_growth
-from skerry.deduce.checks.normalise import normalised
+from skerry.deduce.checks.check_types import check_types, fit_constants
+from skerry.deduce.checks.infer_types import infer_types
+from skerry.deduce.checks.normalise import normalise
 from skerry.deduce.checks.safety import check_safety
-from skerry.deduce.checks.signatures import outputs, signatures
-from skerry.deduce.checks.stages import settled
-from skerry.deduce.checks.strata import parts
-from skerry.deduce.checks.types import typed
+from skerry.deduce.checks.signatures import find_outputs, find_signatures
+from skerry.deduce.checks.stages import classify
+from skerry.deduce.checks.strata import find_parts
+from skerry.deduce.checks.termination import check_termination
 from skerry.deduce.checks.windows import check_streams
 from skerry.plan.program import Checked, Component, Program
 
@@ -18,17 +18,17 @@ __all__ = ["check", "check_streams"]
 
 def check(program: Program) -> Checked:
     """Find out how a program is to be kept true, or refuse it with the reason: a ``RuleError``."""
-    rules = normalised(program.rules)
-    predicates = signatures(program, rules)
+    rules = normalise(program.rules)
+    predicates = find_signatures(program, rules)
     check_safety(program.rules, rules)
-    typing = typed(predicates, rules, program.functions)
+    typing = infer_types(predicates, rules, program.functions)
     check_types(rules, typing, program.functions)
-    rules = tuple(fitted(rule, typing.predicates) for rule in rules)
+    rules = tuple(fit_constants(rule, typing.predicates) for rule in rules)
     components = list[Component]()
-    for part in parts(rules):
-        found = settled(part, typing)
-        check_growth(part, found, typing)
+    for part in find_parts(rules):
+        found = classify(part, typing)
+        check_termination(part, found, typing)
         components.append(found.component)
     stages = {name: column for component in components for name, column in component.stages.items()}
     known = {name: replace(each, stage=stages.get(name, each.stage)) for name, each in typing.predicates.items()}
-    return Checked(program, known, tuple(components), outputs(program, known))
+    return Checked(program, known, tuple(components), find_outputs(program, known))

@@ -1,4 +1,4 @@
-"""Rules in the form the engines take them: see ``deduce.program``.
+"""Rules in the form the engines take them: see ``plan.program``.
 
 Each term is computed once: ``d + 1`` in the head and under NOT become one variable and one equation.
 """
@@ -6,18 +6,18 @@ Each term is computed once: ``d + 1`` in the head and under NOT become one varia
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from skerry.deduce.order import variables_of
-from skerry.deduce.writing import write_rule, write_term
+from skerry.deduce.rule_text import write_rule, write_term
+from skerry.deduce.subgoal_order import variables_of
 from skerry.errors import Location, RuleError
 from skerry.model.term import Arithmetic, Call, Constant, Duration, Term, Terms, Variable, variables
 from skerry.plan.program import Aggregate, Atom, Builtin, Comparison, Rule, Subgoal, fresh
 
-__all__ = ["normalised"]
+__all__ = ["normalise"]
 
 _ANYTHING = Variable("_")
 
 
-def normalised(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+def normalise(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     """Rules in the engines' form; rules of projection predicates, which ``_`` under NOT asks for, at the end."""
     rules = tuple(rules)
     projections = _Projections(max((rule.number for rule in rules), default=0))
@@ -32,9 +32,9 @@ class _Projections:
     last: int
     rules: dict[tuple[str, tuple[str, ...]], Rule] = field(default_factory=dict)
 
-    def asked(self, atom: Atom, location: Location | None) -> Atom:
+    def project(self, atom: Atom, location: Location | None) -> Atom:
         """The atom to ask instead."""
-        kept = tuple(_kept(atom.arguments)) or (Constant(0),)
+        kept = tuple(_keep_arguments(atom.arguments)) or (Constant(0),)
         shape = (atom.predicate, _shape(atom.arguments))
         if shape not in self.rules:
             name = f"${atom.predicate}{len(self.rules) + 1}"
@@ -43,7 +43,7 @@ class _Projections:
 
     def _rule(self, head: Atom, atom: Atom, location: Location | None) -> Rule:
         taken = {variable.name for variable in variables_of(atom)}
-        arguments = tuple(_filled(term, taken) for term in _plain_arguments(atom))
+        arguments = tuple(_fill_anonymous(term, taken) for term in _plain_arguments(atom))
         rule = Rule(
             head,
             (Atom(atom.predicate, arguments, location=location),),
@@ -57,7 +57,7 @@ def _plain_arguments(atom: Atom) -> list[Term]:
     return [argument for argument in atom.arguments if not isinstance(argument, Aggregate)]
 
 
-def _kept(arguments: Iterable[Term | Aggregate]) -> Iterable[Term]:
+def _keep_arguments(arguments: Iterable[Term | Aggregate]) -> Iterable[Term]:
     for argument in arguments:
         if isinstance(argument, Aggregate) or argument == _ANYTHING:
             continue
@@ -69,25 +69,25 @@ def _shape(arguments: Iterable[Term | Aggregate]) -> tuple[str, ...]:
     """Equal for atoms that differ in the names of their variables alone."""
     numbers: dict[Variable, Variable] = {_ANYTHING: _ANYTHING}
 
-    def renamed(term: Term) -> Term:
+    def rename(term: Term) -> Term:
         match term:
             case Variable():
                 return numbers.setdefault(term, Variable(f"v{len(numbers)}"))
             case Terms(items, name, front):
                 first = numbers.setdefault(front, Variable(f"v{len(numbers)}")) if front else None
-                return Terms(tuple(map(renamed, items)), name, first)
+                return Terms(tuple(map(rename, items)), name, first)
         return term
 
-    return tuple(write_term(renamed(term)) for term in arguments if not isinstance(term, Aggregate))
+    return tuple(write_term(rename(term)) for term in arguments if not isinstance(term, Aggregate))
 
 
-def _filled(term: Term, taken: set[str]) -> Term:
+def _fill_anonymous(term: Term, taken: set[str]) -> Term:
     match term:
         case Variable("_"):
             return fresh("_", taken)
         case Terms(items, name, front):
             first = fresh("_", taken) if front == _ANYTHING else front
-            return Terms(tuple(_filled(item, taken) for item in items), name, first)
+            return Terms(tuple(_fill_anonymous(item, taken) for item in items), name, first)
     return term
 
 
@@ -104,27 +104,27 @@ class _Rewriting:
     def rule(self) -> Rule:
         """The rule in its new form."""
         if _ANYTHING in variables_of(self._rule.head):
-            raise self._refused("E102", "'_' stands in a head", "name a variable of the body", self._rule.head)
+            raise self._make_error("E102", "'_' stands in a head", "name a variable of the body", self._rule.head)
         body = [self._subgoal(subgoal) for subgoal in self._rule.body]
         head = replace(self._rule.head, arguments=tuple(map(self._head_argument, self._rule.head.arguments)))
         return replace(self._rule, head=head, body=(*body, *self._added))
 
     def _subgoal(self, subgoal: Subgoal) -> Subgoal:
         if isinstance(subgoal, Atom):
-            return self._negated(subgoal) if subgoal.negated else self._positive(subgoal)
+            return self._rewrite_negated(subgoal) if subgoal.negated else self._rewrite_positive(subgoal)
         if _ANYTHING in variables_of(subgoal):
-            raise self._refused("E103", "'_' has no value to compare or to hand over", "name a variable", subgoal)
+            raise self._make_error("E103", "'_' has no value to compare or to hand over", "name a variable", subgoal)
         if isinstance(subgoal, Builtin):
             return replace(subgoal, arguments=tuple(map(self._plain, subgoal.arguments)))
         return self._comparison(subgoal)
 
-    def _positive(self, atom: Atom) -> Atom:
-        arguments = (_filled(term, self._taken) for term in _plain_arguments(atom))
+    def _rewrite_positive(self, atom: Atom) -> Atom:
+        arguments = (_fill_anonymous(term, self._taken) for term in _plain_arguments(atom))
         return replace(atom, arguments=tuple(map(self._plain, arguments)))
 
-    def _negated(self, atom: Atom) -> Atom:
+    def _rewrite_negated(self, atom: Atom) -> Atom:
         plain = replace(atom, arguments=tuple(map(self._plain, _plain_arguments(atom))))
-        return self._projections.asked(plain, atom.location) if _ANYTHING in variables_of(plain) else plain
+        return self._projections.project(plain, atom.location) if _ANYTHING in variables_of(plain) else plain
 
     def _comparison(self, comparison: Comparison) -> Comparison:
         left, right = comparison.left, comparison.right
@@ -166,5 +166,5 @@ class _Rewriting:
             self._added.append(Comparison("=", self._computed[written], term, self._rule.location))
         return self._computed[written]
 
-    def _refused(self, code: str, message: str, fix: str, at: Subgoal) -> RuleError:
+    def _make_error(self, code: str, message: str, fix: str, at: Subgoal) -> RuleError:
         return RuleError(code, message, fix, self._rule.number, at.location or self._rule.location)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from skerry.deduce.order import partly, variables_of
-from skerry.deduce.writing import write_subgoal
+from skerry.deduce.rule_text import write_subgoal
+from skerry.deduce.subgoal_order import order_partly, variables_of
 from skerry.errors import RuleError
 from skerry.model.term import Variable
 from skerry.plan.program import Atom, Builtin, Rule, Subgoal
@@ -14,7 +14,7 @@ __all__ = ["check_safety"]
 def check_safety(written: Iterable[Rule], normalised: Iterable[Rule]) -> None:
     """Refuse the first rule that has a variable nothing binds. Both are the same rules, in two forms."""
     for rule, form in zip(written, normalised, strict=False):
-        _, waiting, bound = partly(form.body)
+        _, waiting, bound = order_partly(form.body)
         for variable in variables_of(rule.head):
             if variable not in bound:
                 raise _unbound_head(rule, variable)

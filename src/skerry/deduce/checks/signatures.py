@@ -6,10 +6,10 @@ from skerry.errors import RuleError
 from skerry.model.term import Arithmetic, Term, Variable, variables
 from skerry.plan.program import Aggregate, Atom, Column, Output, Predicate, Program, Rule, Type
 
-__all__ = ["outputs", "signatures"]
+__all__ = ["find_outputs", "find_signatures"]
 
 
-def signatures(program: Program, rules: Sequence[Rule]) -> dict[str, Predicate]:
+def find_signatures(program: Program, rules: Sequence[Rule]) -> dict[str, Predicate]:
     """The declared predicates, then the others by their first use. What is derived nowhere is base.
 
     Columns of undeclared predicates are called as the variables in them, and hold anything until types are found.
@@ -20,17 +20,17 @@ def signatures(program: Program, rules: Sequence[Rule]) -> dict[str, Predicate]:
         _refuse_derived_base(rule, known)
         for atom in _atoms(rule):
             _look_at(atom, rule, known, derived)
-    return _named(known, (*program.rules, *rules[len(program.rules) :]))
+    return _name_columns(known, (*program.rules, *rules[len(program.rules) :]))
 
 
-def outputs(program: Program, predicates: Mapping[str, Predicate]) -> tuple[Output, ...]:
+def find_outputs(program: Program, predicates: Mapping[str, Predicate]) -> tuple[Output, ...]:
     """What a program tells: what it says, or if it says nothing, all that it derives."""
     asked = [("output", each.predicate, each.location) for each in program.outputs]
     asked += [("spatial", name, None) for each in program.spatial for name in (each.left, each.right)]
-    for kind, name, place in asked:
+    for kind, name, location in asked:
         if name not in predicates:
             known = ", ".join(name for name in predicates if not name.startswith("$")) or "none"
-            raise RuleError("E003", f"{kind} {name!r} is no predicate", f"the program has {known}", None, place)
+            raise RuleError("E003", f"{kind} {name!r} is no predicate", f"the program has {known}", None, location)
     targets = [each.to or each.predicate for each in program.outputs]
     for output, target in zip(program.outputs, targets, strict=True):
         if targets.count(target) > 1:
@@ -61,7 +61,7 @@ def _look_at(atom: Atom, rule: Rule, known: dict[str, Predicate], derived: set[s
         raise RuleError("E110", message, "give each column an argument", rule.number, atom.location or rule.location)
 
 
-def _named(known: dict[str, Predicate], written: Iterable[Rule]) -> dict[str, Predicate]:
+def _name_columns(known: dict[str, Predicate], written: Iterable[Rule]) -> dict[str, Predicate]:
     """Columns of undeclared predicates called by the atoms that say most, first those that name each column."""
     names: dict[str, list[str]] = {name: [""] * each.arity for name, each in known.items() if not each.declared}
     atoms = [
@@ -73,22 +73,22 @@ def _named(known: dict[str, Predicate], written: Iterable[Rule]) -> dict[str, Pr
     for predicate, given in sorted(atoms, key=lambda atom: "" in atom[1] or len(set(atom[1])) < len(atom[1])):
         _take_names(names[predicate], given)
     for name, found in names.items():
-        columns = tuple(Column(each or _numbered(place, found), Type.ANY) for place, each in enumerate(found, 1))
+        columns = tuple(Column(each or _number_name(number, found), Type.ANY) for number, each in enumerate(found, 1))
         known[name] = Predicate(name, columns, known[name].base, declared=False)
     return known
 
 
-def _numbered(place: int, taken: Sequence[str]) -> str:
-    name = f"c{place}"
+def _number_name(number: int, taken: Sequence[str]) -> str:
+    name = f"c{number}"
     while name in taken:
         name += "'"
     return name
 
 
 def _take_names(names: list[str], given: Sequence[str]) -> None:
-    for place, name in enumerate(given):
-        if not names[place] and name not in names:
-            names[place] = name
+    for index, name in enumerate(given):
+        if not names[index] and name not in names:
+            names[index] = name
 
 
 def _name(argument: Term | Aggregate) -> str:

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from itertools import islice
 from math import inf
 
-from skerry.deduce.checks.distances import Distances, position
+from skerry.deduce.checks.difference_constraints import Distances, as_linear
 from skerry.deduce.checks.graph import strong_parts
+from skerry.deduce.checks.infer_types import Typing
 from skerry.deduce.checks.strata import Edge, Part
-from skerry.deduce.checks.types import Typing
-from skerry.deduce.writing import shown
+from skerry.deduce.rule_text import write_original
 from skerry.errors import Location, RuleError
 from skerry.plan.program import Class, Component, Predicate, Type
 
-__all__ = ["Settled", "settled"]
+__all__ = ["Classified", "classify"]
 
 _WHOLE = (Type.INT, Type.TIME, Type.LIST)
 _MOST_TRIES = 20_000
@@ -30,7 +30,7 @@ Choice = Mapping[str, int]
 
 
 @dataclass(frozen=True)
-class Settled:
+class Classified:
     """A component, and how far each recursive subgoal is at most above its head (stages only)."""
 
     component: Component
@@ -38,8 +38,8 @@ class Settled:
     """By the key of the edge."""
 
 
-def settled(part: Part, typing: Typing) -> Settled:
-    """The class of a part, or the reason why it is refused."""
+def classify(part: Part, typing: Typing) -> Classified:
+    """Find the class of a part, or raise the reason why it is refused."""
     _check_declared(part, typing)
     if not part.inside:
         return _plain(part, Class.N)
@@ -52,9 +52,9 @@ def settled(part: Part, typing: Typing) -> Settled:
     return _plain(part, Class.S)
 
 
-def _plain(part: Part, kind: Class) -> Settled:
+def _plain(part: Part, kind: Class) -> Classified:
     component = Component(part.predicates, part.rules, kind, part.stratum, groups=(part.predicates,))
-    return Settled(component, {})
+    return Classified(component, {})
 
 
 def _check_declared(part: Part, typing: Typing) -> None:
@@ -82,15 +82,15 @@ class _Stages:
         self._gaps: dict[tuple[tuple[int, int], int, int], float] = {}
         self.pinned = [name for name in part.predicates if typing.predicates[name].stage is not None]
 
-    def best(self) -> Settled | None:
+    def best(self) -> Classified | None:
         """The first choice of class X, else the first of class Y."""
         found = None
         for choice in islice(self._choices(), _MOST_CHOICES):
             component = self._component(choice)
             if component and component.kind is Class.X:
-                return Settled(component, self._all_gaps(choice))
+                return Classified(component, self._all_gaps(choice))
             if component and not found:
-                found = Settled(component, self._all_gaps(choice))
+                found = Classified(component, self._all_gaps(choice))
         return found
 
     def refusal(self) -> RuleError:
@@ -101,11 +101,11 @@ class _Stages:
                 return _too_late(edge, min(gaps, default=inf), self._typing)
         edge = self._part.negative or self._part.inside[0]
         names = [name for name in self._part.predicates if not name.startswith("$")]
-        told = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
-        why = f"{told} need each other" if len(names) > 1 else f"{told} needs itself"
+        listed = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
+        why = f"{listed} need each other" if len(names) > 1 else f"{listed} needs itself"
         message = f"{why} through {_through(edge)}, and no stage settles it"
         fix = "use a column that grows from round to round, and declare it: stage d"
-        return RuleError("E202" if self.pinned else "E201", message, fix, edge.rule.number, _place(edge))
+        return RuleError("E202" if self.pinned else "E201", message, fix, edge.rule.number, _location(edge))
 
     def _choices(self) -> Iterator[Choice]:
         """Choices with no subgoal later than its head, column by column; a large part is given up after a while."""
@@ -122,14 +122,14 @@ class _Stages:
                     return
                 continue
             chosen[name] = column
-            if not self._allowed(chosen, name):
+            if not self._is_allowed(chosen, name):
                 continue
             if len(waiting) == len(names):
                 yield dict(chosen)
             else:
                 waiting.append(iter(self._columns[names[len(waiting)]]))
 
-    def _allowed(self, choice: Choice, last: str) -> bool:
+    def _is_allowed(self, choice: Choice, last: str) -> bool:
         return all(
             self._gap(edge, choice[edge.rule.head.predicate], choice[edge.subgoal.predicate]) <= 0
             for edge in self._touching[last]
@@ -137,7 +137,7 @@ class _Stages:
         )
 
     def _component(self, choice: Choice) -> Component | None:
-        kept = [edge for edge, gap in zip(self._part.inside, self._listed(choice), strict=True) if gap == 0]
+        kept = [edge for edge, gap in zip(self._part.inside, self._list_gaps(choice), strict=True) if gap == 0]
         needs: dict[str, list[str]] = {name: [] for name in choice}
         for edge in kept:
             needs[edge.rule.head.predicate].append(edge.subgoal.predicate)
@@ -151,9 +151,9 @@ class _Stages:
         return Component(order, self._part.rules, kind, self._part.stratum, dict(choice), tuple(groups))
 
     def _all_gaps(self, choice: Choice) -> dict[tuple[int, int], float]:
-        return {edge.key: gap for edge, gap in zip(self._part.inside, self._listed(choice), strict=True)}
+        return {edge.key: gap for edge, gap in zip(self._part.inside, self._list_gaps(choice), strict=True)}
 
-    def _listed(self, choice: Choice) -> list[float]:
+    def _list_gaps(self, choice: Choice) -> list[float]:
         inside = self._part.inside
         return [self._gap(edge, choice[edge.rule.head.predicate], choice[edge.subgoal.predicate]) for edge in inside]
 
@@ -165,8 +165,8 @@ class _Stages:
         """How far the stage of the subgoal can be above that of the head."""
         key = (edge.key, head, subgoal)
         if key not in self._gaps:
-            upper = position(edge.subgoal.arguments[subgoal])
-            lower = position(edge.rule.head.arguments[head])
+            upper = as_linear(edge.subgoal.arguments[subgoal])
+            lower = as_linear(edge.rule.head.arguments[head])
             distances = self._distances[edge.rule.number]
             self._gaps[key] = distances.above(upper, lower) if upper and lower else inf
         return self._gaps[key]
@@ -176,16 +176,16 @@ def _candidates(predicate: Predicate) -> Iterator[int]:
     if predicate.stage is not None:
         yield predicate.stage
     else:
-        yield from (place for place, column in enumerate(predicate.columns) if column.type in _WHOLE)
+        yield from (index for index, column in enumerate(predicate.columns) if column.type in _WHOLE)
 
 
 def _too_late(edge: Edge, gap: float, typing: Typing) -> RuleError:
     head = typing.predicates[edge.rule.head.predicate]
     column = head.columns[head.stage].name if head.stage is not None else "the head"
-    told = "by any amount" if gap == inf else f"by {gap:g}"
-    message = f"{shown(edge.subgoal, edge.rule)} may be at a later stage than {column}, {told}"
+    amount = "by any amount" if gap == inf else f"by {gap:g}"
+    message = f"{write_original(edge.subgoal, edge.rule)} may be at a later stage than {column}, {amount}"
     fix = "compare the two stages, or compute the head's from the subgoal's"
-    return RuleError("E202", message, fix, edge.rule.number, _place(edge))
+    return RuleError("E202", message, fix, edge.rule.number, _location(edge))
 
 
 def _through(edge: Edge) -> str:
@@ -194,5 +194,5 @@ def _through(edge: Edge) -> str:
     return "an aggregate" if edge.negative else edge.subgoal.predicate
 
 
-def _place(edge: Edge) -> Location | None:
+def _location(edge: Edge) -> Location | None:
     return edge.subgoal.location or edge.rule.location

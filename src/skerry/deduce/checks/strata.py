@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from skerry.deduce.checks.graph import strong_parts
 from skerry.plan.program import Atom, Rule
 
-__all__ = ["Edge", "Part", "parts"]
+__all__ = ["Edge", "Part", "find_parts"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Edge:
     rule: Rule
     subgoal: Atom
     key: tuple[int, int]
-    """The rule's number, and the subgoal's place in its body."""
+    """The rule's number, and the subgoal's index in its body."""
     negative: bool
 
 
@@ -36,7 +36,7 @@ class Part:
         return next((edge for edge in self.inside if edge.negative), None)
 
 
-def parts(rules: Sequence[Rule]) -> list[Part]:
+def find_parts(rules: Sequence[Rule]) -> list[Part]:
     """The parts of a program, each after those it needs.
 
     The stratum of a part is that of its positive subgoals, or one above its negative ones, whichever is more.
@@ -66,6 +66,6 @@ def _part(names: tuple[str, ...], by_head: dict[str, list[Rule]], strata: dict[s
 
 
 def _edges(rule: Rule) -> Iterator[Edge]:
-    for place, subgoal in enumerate(rule.body):
+    for index, subgoal in enumerate(rule.body):
         if isinstance(subgoal, Atom):
-            yield Edge(rule, subgoal, (rule.number, place), subgoal.negated or rule.aggregates)
+            yield Edge(rule, subgoal, (rule.number, index), subgoal.negated or rule.aggregates)

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from skerry.deduce.engine.cells import Cells, Kind, Vector, both, distinct, kind_of
+from skerry.deduce.engine.encoding import Encoding, Kind, Vector, both, distinct, kind_of
 from skerry.deduce.values import calculate, compare
 from skerry.errors import RuleLimit
-from skerry.kernels.rules.sums import SIGNS, exact
+from skerry.kernels.rules.checked_arithmetic import SIGNS, exact
 from skerry.model.arrays import Bools, Int64s
 from skerry.plan.program import Type
 
-__all__ = ["calculated", "compared"]
+__all__ = ["calculate_columns", "compare_columns"]
 
 _EXACT = 2**53
 """Whole numbers up to here are floats too."""
@@ -28,32 +28,32 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
 _NUMBERS = (Kind.INT, Kind.FLOAT)
 
 
-def calculated(cells: Cells, sign: str, left: Vector, right: Vector) -> Vector:
+def calculate_columns(encoding: Encoding, sign: str, left: Vector, right: Vector) -> Vector:
     """``left sign right``, not valid where that has no meaning; whole numbers beyond 64 bits stop the program."""
-    left, right = cells.as_numbers(left), cells.as_numbers(right)
+    left, right = encoding.as_numbers(left), encoding.as_numbers(right)
     kinds = kind_of(left.type), kind_of(right.type)
     valid = both(left.valid, right.valid)
     if kinds == (Kind.INT, Kind.INT):
         if sign in SIGNS:
-            return Vector(_exact(sign, left.cells, right.cells, valid), Type.INT, valid)
+            return Vector(_exact(sign, left.codes, right.codes, valid), Type.INT, valid)
         if sign in ("//", "%"):
-            return _floored(sign, left.cells, right.cells, valid)
+            return _divide_floored(sign, left.codes, right.codes, valid)
     if kinds[0] in _NUMBERS and kinds[1] in _NUMBERS and _all_exact(left) and _all_exact(right):
         return _in_floats(sign, _floats(left), _floats(right), valid)
-    return _one_by_one(cells, sign, left, right, valid)
+    return _calculate_one_by_one(encoding, sign, left, right, valid)
 
 
-def compared(cells: Cells, sign: str, left: Vector, right: Vector) -> Bools:
+def compare_columns(encoding: Encoding, sign: str, left: Vector, right: Vector) -> Bools:
     """Where ``left sign right`` holds; nowhere without a value."""
     if Kind.NUMBERED in (kind_of(left.type), kind_of(right.type)) and not _only_strings(sign, left, right):
-        left, right = _ranked(cells, cells.as_numbers(left), cells.as_numbers(right))
+        left, right = _rank_strings(encoding, encoding.as_numbers(left), encoding.as_numbers(right))
     kinds = kind_of(left.type), kind_of(right.type)
     if kinds[0] is kinds[1] and (kinds[0] in (Kind.INT, Kind.BOOL) or _only_strings(sign, left, right)):
-        holds: Bools = _COMPARISONS[sign](left.cells, right.cells)
+        holds: Bools = _COMPARISONS[sign](left.codes, right.codes)
     elif kinds[0] in _NUMBERS and kinds[1] in _NUMBERS and (kinds[0] is kinds[1] or _all_exact(left, right)):
         holds = _COMPARISONS[sign](_floats(left), _floats(right))
     else:
-        holds = _compared_one_by_one(cells, sign, left, right)
+        holds = _compare_one_by_one(encoding, sign, left, right)
     valid = both(left.valid, right.valid)
     return holds if valid is None else holds & valid
 
@@ -62,42 +62,42 @@ def _only_strings(sign: str, left: Vector, right: Vector) -> bool:
     return sign in ("=", "!=") and left.type is right.type is Type.STRING
 
 
-def _ranked(cells: Cells, left: Vector, right: Vector) -> tuple[Vector, Vector]:
-    """Where all values are strings: their places in the alphabet; else what was given."""
+def _rank_strings(encoding: Encoding, left: Vector, right: Vector) -> tuple[Vector, Vector]:
+    """Where all values are strings: their ranks in the alphabet; else what was given."""
     if kind_of(left.type) is not Kind.NUMBERED or kind_of(right.type) is not Kind.NUMBERED:
         return left, right
-    different, which = np.unique(np.concatenate([left.cells, right.cells]), return_inverse=True)
-    values = cells.decode(different, Type.ANY)
+    different, which = np.unique(np.concatenate([left.codes, right.codes]), return_inverse=True)
+    values = encoding.decode(different, Type.ANY)
     texts = [value for value in values if isinstance(value, str)]
     if len(texts) < len(values):
         return left, right
     ranks = np.empty(len(texts), np.int64)
     ranks[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
-    split = np.split(ranks[which], [left.cells.size])
+    split = np.split(ranks[which], [left.codes.size])
     return Vector(split[0], Type.INT, left.valid), Vector(split[1], Type.INT, right.valid)
 
 
 def _floats(vector: Vector) -> np.ndarray[Any, np.dtype[np.float64]]:
     if kind_of(vector.type) is Kind.FLOAT:
-        return np.ascontiguousarray(vector.cells).view(np.float64)
-    return vector.cells.astype(np.float64)
+        return np.ascontiguousarray(vector.codes).view(np.float64)
+    return vector.codes.astype(np.float64)
 
 
 def _all_exact(*vectors: Vector) -> bool:
     """Whether all whole numbers here are floats too."""
-    whole = [vector.cells for vector in vectors if kind_of(vector.type) is Kind.INT]
+    whole = [vector.codes for vector in vectors if kind_of(vector.type) is Kind.INT]
     return all(bool(((each <= _EXACT) & (each >= -_EXACT)).all()) for each in whole)
 
 
 def _exact(sign: str, left: Int64s, right: Int64s, valid: Bools | None) -> Int64s:
     results, wrong = exact(sign, left, right)
     if wrong is not None and (wrong if valid is None else wrong & valid).any():
-        place = int(np.flatnonzero(wrong if valid is None else wrong & valid)[0])
-        raise RuleLimit(f"{left[place]} {sign} {right[place]} does not fit into 64 bits")
+        row = int(np.flatnonzero(wrong if valid is None else wrong & valid)[0])
+        raise RuleLimit(f"{left[row]} {sign} {right[row]} does not fit into 64 bits")
     return results
 
 
-def _floored(sign: str, left: Int64s, right: Int64s, valid: Bools | None) -> Vector:
+def _divide_floored(sign: str, left: Int64s, right: Int64s, valid: Bools | None) -> Vector:
     defined = right != 0
     divisor = np.where(defined, right, 1)
     least = (left == -(2**63)) & (divisor == -1)
@@ -125,34 +125,34 @@ def _in_floats(sign: str, left: Any, right: Any, valid: Bools | None) -> Vector:
     return Vector((result + 0.0).view(np.int64), Type.FLOAT, both(valid, None if defined.all() else defined))
 
 
-def _one_by_one(cells: Cells, sign: str, left: Vector, right: Vector, valid: Bools | None) -> Vector:
-    places = np.arange(left.cells.size) if valid is None else np.flatnonzero(valid)
-    result, defined = np.zeros(left.cells.size, np.int64), np.zeros(left.cells.size, np.bool_)
-    if not places.size:
+def _calculate_one_by_one(encoding: Encoding, sign: str, left: Vector, right: Vector, valid: Bools | None) -> Vector:
+    rows = np.arange(left.codes.size) if valid is None else np.flatnonzero(valid)
+    result, defined = np.zeros(left.codes.size, np.int64), np.zeros(left.codes.size, np.bool_)
+    if not rows.size:
         return Vector(result, Type.ANY, defined)
-    firsts, which = distinct([left.cells[places], right.cells[places]])
+    firsts, which = distinct([left.codes[rows], right.codes[rows]])
     pairs = zip(
-        cells.decode(left.cells[places][firsts], left.type),
-        cells.decode(right.cells[places][firsts], right.type),
+        encoding.decode(left.codes[rows][firsts], left.type),
+        encoding.decode(right.codes[rows][firsts], right.type),
         strict=True,
     )
     try:
-        found = cells.encode([calculate(sign, *pair) for pair in pairs], Type.ANY)
+        found = encoding.encode([calculate(sign, *pair) for pair in pairs], Type.ANY)
     except OverflowError as error:
         raise RuleLimit(str(error)) from None
-    result[places] = found.cells[which]
-    defined[places] = True if found.valid is None else found.valid[which]
+    result[rows] = found.codes[which]
+    defined[rows] = True if found.valid is None else found.valid[which]
     return Vector(result, Type.ANY, defined)
 
 
-def _compared_one_by_one(cells: Cells, sign: str, left: Vector, right: Vector) -> Bools:
+def _compare_one_by_one(encoding: Encoding, sign: str, left: Vector, right: Vector) -> Bools:
     valid = both(left.valid, right.valid)
-    places = np.arange(left.cells.size) if valid is None else np.flatnonzero(valid)
-    holds = np.zeros(left.cells.size, np.bool_)
-    if places.size:
-        firsts, which = distinct([left.cells[places], right.cells[places]])
-        lefts = cells.decode(left.cells[places][firsts], left.type)
-        rights = cells.decode(right.cells[places][firsts], right.type)
+    rows = np.arange(left.codes.size) if valid is None else np.flatnonzero(valid)
+    holds = np.zeros(left.codes.size, np.bool_)
+    if rows.size:
+        firsts, which = distinct([left.codes[rows], right.codes[rows]])
+        lefts = encoding.decode(left.codes[rows][firsts], left.type)
+        rights = encoding.decode(right.codes[rows][firsts], right.type)
         answers = [compare(sign, first, second) for first, second in zip(lefts, rights, strict=True)]
-        holds[places] = np.array(answers, np.bool_)[which]
+        holds[rows] = np.array(answers, np.bool_)[which]
     return holds

@@ -10,16 +10,17 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.deduce.change import Change
-from skerry.deduce.engine.apart import set_apart
-from skerry.deduce.engine.cells import Cells, Kind, Vector, kind_of
-from skerry.deduce.engine.columns import Columns
-from skerry.deduce.engine.frames import Calls, Setting
+from skerry.deduce.engine.arrow_columns import ArrowColumns
+from skerry.deduce.engine.bindings import Setting
+from skerry.deduce.engine.encoding import Encoding, Kind, Vector, kind_of
+from skerry.deduce.engine.isolate_aggregates import isolate_aggregates
+from skerry.deduce.engine.maintenance import choose_maintenance
 from skerry.deduce.engine.relation import NEW, Relation
-from skerry.deduce.engine.upkeep import upkeep
 from skerry.deduce.engine.windows import Window
-from skerry.deduce.guard import out_of_time
+from skerry.deduce.evaluate import Calls
+from skerry.deduce.limits import out_of_time
+from skerry.deduce.rule_text import write_value
 from skerry.deduce.values import Row
-from skerry.deduce.writing import write_value
 from skerry.errors import InputError, RunError
 from skerry.kernels.precompile import precompile
 from skerry.model.arrays import Int64s
@@ -32,36 +33,36 @@ __all__ = ["Engine"]
 class Rows(Sequence[Row]):
     """Rows that are decoded when somebody looks, or when numbers of values are about to be given to others."""
 
-    def __init__(self, engine: "Engine", predicate: Predicate, cells: Int64s) -> None:
-        self._engine, self._predicate, self._cells = engine, predicate, cells
+    def __init__(self, engine: "Engine", predicate: Predicate, codes: Int64s) -> None:
+        self._engine, self._predicate, self._codes = engine, predicate, codes
         self._rows: list[Row] | None = None
 
     @property
-    def cells(self) -> Int64s:
+    def codes(self) -> Int64s:
         """The rows as they are kept."""
-        return self._cells
+        return self._codes
 
     def __len__(self) -> int:
         """How many there are."""
-        return len(self._cells)
+        return len(self._codes)
 
     @overload
-    def __getitem__(self, place: int) -> Row: ...
+    def __getitem__(self, index: int) -> Row: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Row]: ...
-    def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
         """Decode all of them, once."""
-        return self.decode()[place]
+        return self.decode()[index]
 
     def decode(self) -> list[Row]:
         """All rows."""
         if self._rows is None:
-            self._rows = self._engine.decoded(self._predicate, self._cells)
+            self._rows = self._engine.decode_rows(self._predicate, self._codes)
         return self._rows
 
 
 Changed = Mapping[str, tuple[Int64s, Int64s]]
-"""By predicate, the rows of cells that came and those that left."""
+"""By predicate, the rows of codes that came and those that left."""
 
 
 class Engine:
@@ -75,19 +76,19 @@ class Engine:
     ) -> None:
         self._predicates, components = dict(checked.predicates), []
         for component in checked.components:
-            components.append(set_apart(component, self._predicates))
+            components.append(isolate_aggregates(component, self._predicates))
         self._watched = tuple(checked.predicates if watched is None else watched)
         self._relations = {name: Relation(name, each.arity) for name, each in self._predicates.items()}
         self._limits = checked.program.limits
-        self._cells = Cells(self._limits)
-        self._columns = Columns(self._cells, unit)
-        setting = Setting(checked.program, self._relations, self._cells, builtins, unit, self._check)
-        self._upkeeps = [upkeep(setting, self._predicates, component) for component in components]
+        self._encoding = Encoding(self._limits)
+        self._columns = ArrowColumns(self._encoding, unit)
+        setting = Setting(checked.program, self._relations, self._encoding, builtins, unit, self._check)
+        self._components = [choose_maintenance(setting, self._predicates, component) for component in components]
         base = {name: each for name, each in checked.predicates.items() if each.base}
         self._windows = {name: Window(self._relations[name], each, unit) for name, each in base.items()}
         self._silent = {name for name, each in base.items() if each.silent}
         self._end = 0.0
-        self._ticks = self._told = 0
+        self._ticks = self._changed_tuples = 0
         self._stopped: BaseException | None = None
         self._lent: WeakSet[Rows] = WeakSet()
         _warm()
@@ -95,15 +96,15 @@ class Engine:
     def tick(
         self, now: int | None, inserts: Mapping[str, Iterable[Row]], deletes: Mapping[str, Iterable[Row]]
     ) -> Mapping[str, Change]:
-        """Let facts expire, go and come; tell what changed by that.
+        """Expire, delete and insert facts; return what changed by that.
 
-        What silent expiry alone takes away is not told.
+        Rows that silent expiry alone takes away are not reported.
         """
         self._forget()
-        come = {name: self._encoded(name, rows) for name, rows in inserts.items()}
-        go = {name: self._encoded(name, rows) for name, rows in deletes.items()}
+        come = {name: self._encode_rows(name, rows) for name, rows in inserts.items()}
+        go = {name: self._encode_rows(name, rows) for name, rows in deletes.items()}
         changed = self._tick(now, come, go)
-        return {name: Change(*(self._lend(name, cells) for cells in both)) for name, both in changed.items()}
+        return {name: Change(*(self._lend(name, codes) for codes in both)) for name, both in changed.items()}
 
     def tick_batches(
         self, now: int | None, inserts: Mapping[str, pa.RecordBatch]
@@ -122,7 +123,7 @@ class Engine:
     def rows(self, predicate: str) -> set[Row]:
         """What holds of a predicate."""
         relation = self._relations[predicate]
-        return set(self.decoded(self._predicates[predicate], relation.cells[relation.rows()]))
+        return set(self.decode_rows(self._predicates[predicate], relation.codes[relation.rows()]))
 
     def count(self, predicate: str) -> int:
         """How many tuples a predicate has."""
@@ -135,17 +136,17 @@ class Engine:
     def batch(self, predicate: str) -> pa.RecordBatch:
         """What holds of a predicate, as a record batch."""
         relation = self._relations[predicate]
-        return self._columns.batch(relation.cells[relation.rows()], self._predicates[predicate])
+        return self._columns.batch(relation.codes[relation.rows()], self._predicates[predicate])
 
     def figures(self) -> Mapping[str, int]:
         """What was counted so far: ticks, and tuples that came or left."""
-        return {"ticks": self._ticks, "tuples": self._told}
+        return {"ticks": self._ticks, "tuples": self._changed_tuples}
 
-    def decoded(self, predicate: Predicate, cells: Int64s) -> list[Row]:
-        """Rows of cells as rows of values."""
+    def decode_rows(self, predicate: Predicate, codes: Int64s) -> list[Row]:
+        """Rows of codes as rows of values."""
         if not predicate.columns:
-            return [() for _ in range(len(cells))]
-        columns = [self._cells.decode(cells[:, place], each.type) for place, each in enumerate(predicate.columns)]
+            return [() for _ in range(len(codes))]
+        columns = [self._encoding.decode(codes[:, index], each.type) for index, each in enumerate(predicate.columns)]
         return list(zip(*columns, strict=True))
 
     def _base(self, name: str) -> Predicate:
@@ -153,23 +154,23 @@ class Engine:
             raise InputError(f"{name!r} takes no facts; base predicates: {', '.join(self._windows) or 'none'}")
         return self._predicates[name]
 
-    def _encoded(self, name: str, rows: Iterable[Row]) -> Int64s:
+    def _encode_rows(self, name: str, rows: Iterable[Row]) -> Int64s:
         predicate, given = self._base(name), list(rows)
         wrong = next((row for row in given if len(row) != predicate.arity), None)
         if wrong is not None:
             raise InputError(f"a fact of {name!r} has {predicate.arity} values, got {len(wrong)}")
-        cells = np.empty((len(given), predicate.arity), np.int64)
-        for place, column in enumerate(predicate.columns):
-            vector = self._column([row[place] for row in given], column.type)
+        codes = np.empty((len(given), predicate.arity), np.int64)
+        for index, column in enumerate(predicate.columns):
+            vector = self._column([row[index] for row in given], column.type)
             if vector.valid is not None:
-                value = write_value(given[int(np.flatnonzero(~vector.valid)[0])][place])
+                value = write_value(given[int(np.flatnonzero(~vector.valid)[0])][index])
                 raise InputError(f"{column.name!r} of {name!r} is of type {column.type}, got {value}")
-            cells[:, place] = vector.cells
-        return cells
+            codes[:, index] = vector.codes
+        return codes
 
     def _column(self, values: Sequence[Value], type_: Type) -> Vector:
         try:
-            return self._cells.encode(values, type_)
+            return self._encoding.encode(values, type_)
         except OverflowError:
             raise InputError("a fact holds a whole number that does not fit into 64 bits") from None
 
@@ -177,8 +178,8 @@ class Engine:
         if self._stopped is not None:
             raise RunError(f"the program was stopped: {self._stopped}")
         self._end = time.monotonic() + self._limits.seconds
-        old = {name: self._windows[name].leaving(now) for name in self._silent}
-        leaving = {name: (rows, self._relations[name].cells[rows]) for name, rows in old.items() if rows.size}
+        old = {name: self._windows[name].take_expired(now) for name in self._silent}
+        leaving = {name: (rows, self._relations[name].codes[rows]) for name, rows in old.items() if rows.size}
         faded = self._step(lambda: self._suspend(leaving)) if leaving else {}
         try:
             changed = self._step(lambda: self._change(now, inserts, deletes))
@@ -187,7 +188,7 @@ class Engine:
                 self._step(lambda: self._return(leaving))
             raise
         self._ticks += 1
-        self._told += sum(len(each) for both in changed.values() for each in both)
+        self._changed_tuples += sum(len(each) for both in changed.values() for each in both)
         if faded:
             return {name: self._without_fading(name, faded, changed) for name in faded.keys() | changed.keys()}
         return changed
@@ -196,7 +197,7 @@ class Engine:
         """Change base facts and make all that follows true again, or leave everything as it was."""
         try:
             change()
-            for each in self._upkeeps:
+            for each in self._components:
                 each.settle()
         except BaseException as error:
             for relation in self._relations.values():
@@ -206,40 +207,40 @@ class Engine:
         changed = {}
         for name in self._watched:
             relation = self._relations[name]
-            added, deleted = relation.added(), relation.deleted()
+            added, deleted = relation.rows_added(), relation.rows_deleted()
             if added.size or deleted.size:
-                changed[name] = relation.cells[added], relation.cells[deleted]
+                changed[name] = relation.codes[added], relation.codes[deleted]
         for relation in self._relations.values():
             relation.commit()
         return changed
 
     def _change(self, now: int | None, inserts: Mapping[str, Int64s], deletes: Mapping[str, Int64s]) -> None:
         for name in self._windows.keys() - self._silent:
-            self._relations[name].suspend(self._windows[name].leaving(now))
-        for name, cells in deletes.items():
-            rows, live = self._relations[name].find_live(cells, NEW)
+            self._relations[name].suspend(self._windows[name].take_expired(now))
+        for name, codes in deletes.items():
+            rows, live = self._relations[name].find_live(codes, NEW)
             self._relations[name].suspend(np.unique(rows[live]))
-        for name, cells in inserts.items():
+        for name, codes in inserts.items():
             window = self._windows[name]
-            window.insert(window.within(cells, now))
-            self._relations[name].suspend(window.crowded_out())
+            window.insert(window.keep_recent(codes, now))
+            self._relations[name].suspend(window.take_excess())
 
-    def _lend(self, name: str, cells: Int64s) -> Rows:
-        rows = Rows(self, self._predicates[name], cells)
+    def _lend(self, name: str, codes: Int64s) -> Rows:
+        rows = Rows(self, self._predicates[name], codes)
         self._lent.add(rows)
         return rows
 
     def _forget(self) -> None:
         """Let go of values that stand in no row any more, when there are many."""
-        if not self._cells.is_crowded:
+        if not self._encoding.is_crowded:
             return
         for rows in self._lent:
             rows.decode()
         self._lent.clear()
-        self._cells.forget_all_but(
-            relation.cells[relation.rows(), place]
+        self._encoding.forget_all_but(
+            relation.codes[relation.rows(), index]
             for name, relation in self._relations.items()
-            for place, column in enumerate(self._predicates[name].columns)
+            for index, column in enumerate(self._predicates[name].columns)
             if kind_of(column.type) is Kind.NUMBERED
         )
 
@@ -248,19 +249,19 @@ class Engine:
             self._relations[name].suspend(rows)
 
     def _return(self, left: Mapping[str, tuple[Int64s, Int64s]]) -> None:
-        for name, (_, cells) in left.items():
-            self._relations[name].insert(cells)
+        for name, (_, codes) in left.items():
+            self._relations[name].insert(codes)
 
     def _without_fading(self, name: str, faded: Changed, changed: Changed) -> tuple[Int64s, Int64s]:
-        """What changed, as seen by those who were not told what silent expiry did."""
+        """What changed since the last report, which left out what silent expiry did."""
         relation = self._relations[name]
         nothing = np.empty((0, relation.arity), np.int64)
         came_in_silence = faded.get(name, (nothing, nothing))[0]
         inserted, deleted = changed.get(name, (nothing, nothing))
         stayed = came_in_silence[relation.find_live(came_in_silence, NEW)[1]]
         known = {row.tobytes() for row in came_in_silence}
-        told = [row.tobytes() not in known for row in deleted]
-        return np.concatenate([inserted, stayed]), deleted[np.array(told, np.bool_)]
+        is_reported = [row.tobytes() not in known for row in deleted]
+        return np.concatenate([inserted, stayed]), deleted[np.array(is_reported, np.bool_)]
 
     def _check(self, rule: Rule) -> None:
         if time.monotonic() > self._end:

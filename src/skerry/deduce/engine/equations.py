@@ -6,7 +6,7 @@ from typing import cast
 from skerry.model.term import Arithmetic, Call, Term, Terms, Variable, variables
 from skerry.plan.program import Atom
 
-__all__ = ["calls_any", "isolated", "names_in", "names_of", "renamed", "terms_of"]
+__all__ = ["calls_any", "names_in", "names_of", "rename_variables", "solve_for", "terms_of"]
 
 
 def terms_of(atom: Atom) -> tuple[Term, ...]:
@@ -34,10 +34,10 @@ def calls_any(term: Term) -> bool:
     return False
 
 
-def isolated(term: Term, value: Term, name: str) -> Term | None:
+def solve_for(term: Term, value: Term, name: str) -> Term | None:
     """Solve ``term = value`` for a variable that stands in the term once, under sums and differences.
 
-    >>> isolated(Arithmetic("-", Variable("x"), Variable("d")), Variable("y"), "d")
+    >>> solve_for(Arithmetic("-", Variable("x"), Variable("d")), Variable("y"), "d")
     Arithmetic(operator='-', left=Variable(name='x'), right=Variable(name='y'))
     """
     match term:
@@ -46,20 +46,20 @@ def isolated(term: Term, value: Term, name: str) -> Term | None:
         case Arithmetic("+" | "-" as sign, left, right):
             inside_left, inside_right = name in names_of(left), name in names_of(right)
             if inside_left and not inside_right:
-                return isolated(left, Arithmetic("-" if sign == "+" else "+", value, right), name)
+                return solve_for(left, Arithmetic("-" if sign == "+" else "+", value, right), name)
             if inside_right and not inside_left and sign == "+":
-                return isolated(right, Arithmetic("-", value, left), name)
+                return solve_for(right, Arithmetic("-", value, left), name)
             if inside_right and not inside_left:
-                return isolated(right, Arithmetic("-", left, value), name)
+                return solve_for(right, Arithmetic("-", left, value), name)
     return None
 
 
-def renamed(term: Term, names: Mapping[str, str]) -> Term:
+def rename_variables(term: Term, names: Mapping[str, str]) -> Term:
     """A pattern with other names."""
     match term:
         case Variable(name):
             return Variable(names[name])
         case Terms(items, name, front):
-            others = tuple(renamed(item, names) for item in items)
+            others = tuple(rename_variables(item, names) for item in items)
             return Terms(others, name, None if front is None else Variable(names[front.name]))
     return term

@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import cast
 
-from skerry.deduce.engine.draft import Draft, Scope
+from skerry.deduce.engine.bindings import Setting
 from skerry.deduce.engine.equations import terms_of
-from skerry.deduce.engine.frames import Setting
+from skerry.deduce.engine.evaluation import Evaluation, type_of
 from skerry.deduce.engine.plan import Plan
-from skerry.deduce.engine.terms import Evaluation, type_of
+from skerry.deduce.engine.plan_builder import PlanBuilder, Scope
 from skerry.model.term import Term
 from skerry.plan.program import Atom, Predicate, Rule, Subgoal, Type
 
@@ -33,9 +33,9 @@ class Planner:
         atoms = [subgoal for subgoal in rule.body if isinstance(subgoal, Atom) and not subgoal.negated]
         self._relations = [setting.relations[atom.predicate] for atom in atoms]
         written = Scope(rule, setting, Evaluation(setting), predicates, ranked, {})
-        draft = Draft(written, written=True)
-        draft.go(rule.body)
-        self._scope = replace(written, natural=dict(draft.known), solutions=draft.solutions)
+        builder = PlanBuilder(written, written=True)
+        builder.add_body(rule.body)
+        self._scope = replace(written, natural=dict(builder.known), solutions=builder.solutions)
 
     def forward(self, delta: int | None, head: Iterable[tuple[Term, Type]]) -> Plan:
         """From rows of one subgoal, or from nothing, to the head.
@@ -43,24 +43,24 @@ class Planner:
         Where several subgoals have changed, that of the last is the one to find a derivation: in relations after it
         only what has not changed is looked at. (Not so for predicates that are still being settled.)
         """
-        draft = Draft(self._scope)
+        builder = PlanBuilder(self._scope)
         if delta is not None:
             atom = cast(Atom, self.rule.body[delta])
-            draft.given(terms_of(atom), self.types(atom.predicate), stored=False)
+            builder.start_from(terms_of(atom), self.types(atom.predicate), stored=False)
             if atom.predicate not in self._own:
-                draft.unchanged = [each for each in self.rule.body[delta + 1 :] if self._is_outside(each)]
-        draft.go(subgoal for place, subgoal in enumerate(self.rule.body) if place != delta)
-        return draft.plan(tuple(head))
+                builder.unchanged = [each for each in self.rule.body[delta + 1 :] if self._is_outside(each)]
+        builder.add_body(subgoal for index, subgoal in enumerate(self.rule.body) if index != delta)
+        return builder.build(tuple(head))
 
     def backward(
         self, given: Iterable[tuple[Term, Type]], head: Iterable[tuple[Term, Type]] = (), every: bool = False
     ) -> Plan:
         """From rows of the head, or some of its columns, to bindings that derive them: one of each, or every one."""
-        draft = Draft(self._scope)
+        builder = PlanBuilder(self._scope)
         columns = tuple(given)
-        draft.given([term for term, _ in columns], [type_ for _, type_ in columns], stored=True)
-        draft.go(self.rule.body)
-        return draft.plan(tuple(head), every=every)
+        builder.start_from([term for term, _ in columns], [type_ for _, type_ in columns], stored=True)
+        builder.add_body(self.rule.body)
+        return builder.build(tuple(head), every=every)
 
     def _is_outside(self, subgoal: Subgoal) -> bool:
         return isinstance(subgoal, Atom) and not subgoal.negated and subgoal.predicate not in self._own

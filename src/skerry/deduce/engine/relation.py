@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 import numpy as np
 
 from skerry.kernels.rules.postings import Postings
-from skerry.kernels.rules.rows import NEW, OLD, TOUCHED, WAITING, RowSet
+from skerry.kernels.rules.row_set import NEW, OLD, TOUCHED, WAITING, RowSet
 from skerry.model.arrays import Bools, Int8s, Int64s
 
 __all__ = ["KEPT", "NEW", "OLD", "Relation"]
@@ -17,14 +17,14 @@ KEPT = OLD | NEW
 
 
 class Relation:
-    """Rows of cells that come and go. What a tick did can be taken back until ``commit``.
+    """Rows of codes that come and go. What a tick did can be taken back until ``commit``.
 
     >>> edge = Relation("edge", 2)
     >>> edge.insert(np.array([[1, 2], [2, 3]])).tolist()
     [0, 1]
     >>> edge.commit()
     >>> edge.suspend(np.array([0]))
-    >>> edge.added().tolist(), edge.deleted().tolist(), edge.size
+    >>> edge.rows_added().tolist(), edge.rows_deleted().tolist(), edge.size
     ([], [0], 1)
     >>> edge.roll_back()
     >>> edge.size
@@ -43,9 +43,9 @@ class Relation:
         self._last = (0, _NO_ROWS, _NO_ROWS)
 
     @property
-    def cells(self) -> Int64s:
-        """Rows of cells; some places are free."""
-        return self._rows.cells
+    def codes(self) -> Int64s:
+        """Rows of codes; some are free."""
+        return self._rows.codes
 
     @property
     def states(self) -> Int8s:
@@ -67,17 +67,17 @@ class Relation:
         """Its lists of rows, as far as they were asked for."""
         return self._postings.values()
 
-    def rows_a_key(self, columns: tuple[int, ...]) -> float | None:
+    def rows_per_key(self, columns: tuple[int, ...]) -> float | None:
         """About how many rows have the same values in some columns, if there are lists of them."""
         found = self._postings.get(columns)
         return None if found is None else self.size / max(found.keys, 1)
 
     def make_room(self) -> None:
-        """Let another row have a place here and in all lists."""
+        """Make room for another row, here and in all lists."""
         if self._rows.is_full:
             self._rows.grow()
         for postings in self._postings.values():
-            postings.reach(len(self._rows.cells))
+            postings.reach(len(self._rows.codes))
             if postings.is_full:
                 postings.grow()
 
@@ -91,7 +91,7 @@ class Relation:
         given = np.zeros(len(keys), np.int64) if ranks is None else ranks
         changed, fresh = self._rows.insert(keys, given)
         for postings in self._postings.values():
-            postings.link(self._rows.cells, fresh)
+            postings.link(self._rows.codes, fresh)
         self.size += changed.size
         if changed.size:
             self._touched.append(fresh)
@@ -121,33 +121,33 @@ class Relation:
         found = self._postings.get(columns)
         if found is None:
             found = self._postings[columns] = Postings(np.array(columns, np.int64))
-            found.link(self._rows.cells, self.rows(NEW | OLD | TOUCHED | WAITING))
+            found.link(self._rows.codes, self.rows(NEW | OLD | TOUCHED | WAITING))
         return found
 
     def rows(self, want: int = NEW) -> Int64s:
         """All rows in one of some states."""
         return np.flatnonzero(self.states[: self._rows.count] & want)
 
-    def added(self) -> Int64s:
+    def rows_added(self) -> Int64s:
         """Rows that came in this tick."""
-        return self._changed()[1]
+        return self._changes()[1]
 
-    def deleted(self) -> Int64s:
+    def rows_deleted(self) -> Int64s:
         """Rows that left in this tick."""
-        return self._changed()[2]
+        return self._changes()[2]
 
     @property
     def kept(self) -> int:
         """How many rows were there before the tick and still are."""
-        return self.size - self.added().size
+        return self.size - self.rows_added().size
 
     def mark(self) -> int:
         """A moment within the tick."""
         return len(self._touched)
 
-    def changed_since(self, mark: int) -> tuple[Int64s, Int64s]:
+    def changes_since(self, mark: int) -> tuple[Int64s, Int64s]:
         """Rows that were touched since a moment, of them those that came and those that left in this tick."""
-        touched = _joined(self._touched[mark:])
+        touched = _concatenate(self._touched[mark:])
         states = self.states[touched] & (OLD | NEW)
         return touched[states == NEW], touched[states == OLD]
 
@@ -162,14 +162,14 @@ class Relation:
         self._end(lambda states: np.where(states & OLD, NEW | OLD, 0).astype(np.int8))
         self.size = self.rows().size
 
-    def _changed(self) -> tuple[int, Int64s, Int64s]:
+    def _changes(self) -> tuple[int, Int64s, Int64s]:
         """What came and what left, up to the last time that something was touched."""
         if len(self._touched) != self._last[0]:
-            self._last = len(self._touched), *self.changed_since(0)
+            self._last = len(self._touched), *self.changes_since(0)
         return self._last
 
     def _end(self, change: Callable[[Int8s], Int8s]) -> None:
-        touched = _joined(self._touched)
+        touched = _concatenate(self._touched)
         if touched.size:
             self.states[touched] = change(self.states[touched])
             gone = touched[self.states[touched] == 0]
@@ -180,7 +180,7 @@ class Relation:
         self._touched, self._former_ranks, self._last = [], [], (0, _NO_ROWS, _NO_ROWS)
 
 
-def _joined(rows: Sequence[Int64s]) -> Int64s:
+def _concatenate(rows: Sequence[Int64s]) -> Int64s:
     if not rows:
         return _NO_ROWS
     return rows[0] if len(rows) == 1 else np.concatenate(rows)

@@ -7,11 +7,11 @@ from typing import Self
 
 import numpy as np
 
-from skerry.deduce.engine.calculation import compared
-from skerry.deduce.engine.cells import both
-from skerry.deduce.engine.frames import BELOW, ORIGIN, RANK, Frame, Setting
+from skerry.deduce.engine.bindings import BELOW, ORIGIN, RANK, Bindings, Setting
+from skerry.deduce.engine.calculation import compare_columns
+from skerry.deduce.engine.encoding import both
+from skerry.deduce.engine.evaluation import Evaluation, Types
 from skerry.deduce.engine.relation import KEPT, Relation
-from skerry.deduce.engine.terms import Evaluation, Types
 from skerry.kernels.rules.postings import Found, Matches, Postings
 from skerry.model.arrays import Bools, Int64s
 from skerry.model.term import Constant, Term, Variable
@@ -23,14 +23,14 @@ __all__ = [
     "Ask",
     "Assign",
     "Compare",
-    "Kept",
     "Key",
     "Match",
     "Present",
     "Same",
+    "Step",
     "TakeApart",
     "Unpack",
-    "keyed",
+    "make_key",
 ]
 
 BESIDE = (ORIGIN, BELOW, RANK)
@@ -38,7 +38,7 @@ BESIDE = (ORIGIN, BELOW, RANK)
 
 @dataclass(frozen=True)
 class Key:
-    """Cells by which a relation is searched: a term for each of some columns, whose types are known."""
+    """Codes by which a relation is searched: a term for each of some columns, whose types are known."""
 
     setting: Setting
     evaluation: Evaluation
@@ -46,48 +46,50 @@ class Key:
     types: tuple[Type, ...]
     known: Types
 
-    def of(self, frame: Frame) -> tuple[Int64s, Bools | None]:
-        """A row of cells for each binding, and where that can be found at all."""
-        cells = np.empty((frame.count, len(self.terms)), np.int64)
+    def of(self, bindings: Bindings) -> tuple[Int64s, Bools | None]:
+        """A row of codes for each binding, and where that can be found at all."""
+        codes = np.empty((bindings.count, len(self.terms)), np.int64)
         valid: Bools | None = None
-        for place, (term, type_) in enumerate(zip(self.terms, self.types, strict=True)):
+        for index, (term, type_) in enumerate(zip(self.terms, self.types, strict=True)):
             if isinstance(term, Variable) and self.known[term.name] is type_:
-                cells[:, place] = frame.columns[term.name]
+                codes[:, index] = bindings.columns[term.name]
             elif isinstance(term, Constant):
-                sought = self.setting.cells.constant(term.value, type_)
-                cells[:, place] = 0 if sought is None else sought
+                sought = self.setting.encoding.constant_to_search(term.value, type_)
+                codes[:, index] = 0 if sought is None else sought
                 if sought is None:
-                    valid = np.zeros(frame.count, np.bool_)
+                    valid = np.zeros(bindings.count, np.bool_)
             else:
-                vector = self.evaluation.vector(term, frame, self.known)
-                found = self.setting.cells.sought(vector, type_)
-                cells[:, place], valid = found.cells, both(valid, found.valid)
-        return cells, valid
+                vector = self.evaluation.vector(term, bindings, self.known)
+                found = self.setting.encoding.convert_to_search(vector, type_)
+                codes[:, index], valid = found.codes, both(valid, found.valid)
+        return codes, valid
 
 
-def keyed(setting: Setting, evaluation: Evaluation, terms: Sequence[Term], types: Sequence[Type], known: Types) -> Key:
+def make_key(
+    setting: Setting, evaluation: Evaluation, terms: Sequence[Term], types: Sequence[Type], known: Types
+) -> Key:
     """A key of some terms, as they are known now."""
     return Key(setting, evaluation, tuple(terms), tuple(types), dict(known))
 
 
 @dataclass(frozen=True)
-class Kept(ABC):
-    """Every step knows which columns are still needed after it."""
+class Step(ABC):
+    """One step of a plan. It knows which columns are still needed after it."""
 
     keep: tuple[str, ...] = field(default=(), kw_only=True)
     reads: tuple[str, ...] = field(default=(), kw_only=True)
 
-    def keeping(self, names: Sequence[str], reads: Iterable[str]) -> Self:
+    def with_needs(self, names: Sequence[str], reads: Iterable[str]) -> Self:
         """The same step, with what is needed after it, and by itself."""
         return replace(self, keep=tuple(names), reads=tuple(reads))
 
     @abstractmethod
-    def run(self, frame: Frame, want: int) -> Frame:
+    def run(self, bindings: Bindings, want: int) -> Bindings:
         """The bindings after it, relations being looked at in the states wanted."""
 
 
 @dataclass(frozen=True)
-class Match(Kept):
+class Match(Step):
     """Find the rows of a relation that have the known values in some columns; bind the others."""
 
     relation: Relation
@@ -102,59 +104,59 @@ class Match(Kept):
     once: bool = False
     """Whether one row is as good as all: nothing of it is needed afterwards."""
 
-    def seek(self, frame: Frame) -> Found:
+    def seek(self, bindings: Bindings) -> Found:
         """The lists of rows that may match."""
-        keys, valid = self.key.of(frame)
+        keys, valid = self.key.of(bindings)
         found = self.postings().seek(keys)
         if valid is not None:
             found.counts[~valid] = 0
         return found
 
-    def gather(self, frame: Frame, found: Found, want: int) -> Frame:
+    def gather(self, bindings: Bindings, found: Found, want: int) -> Bindings:
         """The bindings with each of their rows."""
         states, wanted = self.relation.states, KEPT if self.unchanged else want
         if self.once:
-            return self._bound(frame, self.postings().gather_some(found, states, wanted, 1)[0])
-        return self._bound(frame, self.postings().gather(found, states, wanted))
+            return self._bind(bindings, self.postings().gather_some(found, states, wanted, 1)[0])
+        return self._bind(bindings, self.postings().gather(found, states, wanted))
 
-    def gather_some(self, frame: Frame, found: Found, want: int, most: int) -> tuple[Frame, Found]:
+    def gather_some(self, bindings: Bindings, found: Found, want: int, most: int) -> tuple[Bindings, Found]:
         """The bindings with some of their rows, and the lists with the rest."""
         matches, rest = self.postings().gather_some(found, self.relation.states, want, 1 if self.once else most)
         if self.once:
             rest.counts[:] = 0
-        return self._bound(frame, matches), rest
+        return self._bind(bindings, matches), rest
 
     def postings(self) -> Postings:
         """The index that it uses."""
         return self.relation.postings(self.columns)
 
-    def _bound(self, frame: Frame, matches: Matches) -> Frame:
-        relation, (places, rows) = self.relation, matches
-        after = frame.take(places, self.keep)
-        cells = relation.cells
+    def _bind(self, bindings: Bindings, matches: Matches) -> Bindings:
+        relation, (queries, rows) = self.relation, matches
+        after = bindings.take(queries, self.keep)
+        codes = relation.codes
         for name, column in self.binds:
             if name in self.keep:
-                after.columns[name] = cells[rows, column]
-        return _ranked(after, relation, rows, self.keep) if self.ranked else after
+                after.columns[name] = codes[rows, column]
+        return _apply_ranks(after, relation, rows, self.keep) if self.ranked else after
 
-    def run(self, frame: Frame, want: int) -> Frame:
+    def run(self, bindings: Bindings, want: int) -> Bindings:
         """All at once."""
-        return self.gather(frame, self.seek(frame), want)
+        return self.gather(bindings, self.seek(bindings), want)
 
 
-def _ranked(frame: Frame, relation: Relation, rows: Int64s, keep: Sequence[str]) -> Frame:
+def _apply_ranks(bindings: Bindings, relation: Relation, rows: Int64s, keep: Sequence[str]) -> Bindings:
     """Leave out inputs that rank too high, and note the greatest rank."""
-    columns = frame.columns
+    columns = bindings.columns
     if BELOW in columns:
         ranks = relation.ranks[rows]
-        return frame.where(ranks < columns[BELOW], (*keep, *columns))
+        return bindings.where(ranks < columns[BELOW], (*keep, *columns))
     if RANK in columns:
         columns[RANK] = np.maximum(columns[RANK], relation.ranks[rows])
-    return frame
+    return bindings
 
 
 @dataclass(frozen=True)
-class Present(Kept):
+class Present(Step):
     """All columns are known: is the row there?"""
 
     relation: Relation
@@ -162,43 +164,43 @@ class Present(Kept):
     ranked: bool
     unchanged: bool = False
 
-    def run(self, frame: Frame, want: int) -> Frame:
+    def run(self, bindings: Bindings, want: int) -> Bindings:
         """The bindings whose row is there."""
-        keys, valid = self.key.of(frame)
+        keys, valid = self.key.of(bindings)
         rows, live = self.relation.find_live(keys, KEPT if self.unchanged else want)
         live = live if valid is None else live & valid
         if not self.ranked:
-            return frame.where(live, self.keep)
-        places = np.flatnonzero(live)
-        return _ranked(frame.take(places, self.keep), self.relation, rows[places], self.keep)
+            return bindings.where(live, self.keep)
+        found = np.flatnonzero(live)
+        return _apply_ranks(bindings.take(found, self.keep), self.relation, rows[found], self.keep)
 
 
 @dataclass(frozen=True)
-class Absent(Kept):
+class Absent(Step):
     """Is the row not there?"""
 
     relation: Relation
     key: Key
 
-    def run(self, frame: Frame, want: int) -> Frame:
+    def run(self, bindings: Bindings, want: int) -> Bindings:
         """The bindings whose row is not there; a term without a value keeps none."""
-        keys, valid = self.key.of(frame)
+        keys, valid = self.key.of(bindings)
         absent = ~self.relation.find_live(keys, want)[1]
         if valid is None:
-            return frame.where(absent, self.keep)
-        defined = self._defined(frame)
-        return frame.where(absent | ~valid if defined is None else (absent | ~valid) & defined, self.keep)
+            return bindings.where(absent, self.keep)
+        defined = self._where_defined(bindings)
+        return bindings.where(absent | ~valid if defined is None else (absent | ~valid) & defined, self.keep)
 
-    def _defined(self, frame: Frame) -> Bools | None:
+    def _where_defined(self, bindings: Bindings) -> Bools | None:
         """Where all terms have a value, if not one that the relation can hold."""
         valid: Bools | None = None
         for term in self.key.terms:
-            valid = both(valid, self.key.evaluation.vector(term, frame, self.key.known).valid)
+            valid = both(valid, self.key.evaluation.vector(term, bindings, self.key.known).valid)
         return valid
 
 
 @dataclass(frozen=True)
-class Assign(Kept):
+class Assign(Step):
     """Bind a variable to a term's value."""
 
     evaluation: Evaluation
@@ -208,15 +210,17 @@ class Assign(Kept):
     type: Type
     known: Types
 
-    def run(self, frame: Frame, want: int) -> Frame:
+    def run(self, bindings: Bindings, want: int) -> Bindings:
         """The bindings for which the term has a value."""
-        found = self.setting.cells.stored(self.evaluation.vector(self.term, frame, self.known), self.type)
-        after = Frame(frame.count, {**frame.columns, self.name: found.cells})
+        found = self.setting.encoding.convert_to_store(
+            self.evaluation.vector(self.term, bindings, self.known), self.type
+        )
+        after = Bindings(bindings.count, {**bindings.columns, self.name: found.codes})
         return after if found.valid is None else after.where(found.valid, (*self.keep, self.name))
 
 
 @dataclass(frozen=True)
-class Compare(Kept):
+class Compare(Step):
     """Keep the bindings for which a comparison holds."""
 
     evaluation: Evaluation
@@ -226,15 +230,15 @@ class Compare(Kept):
     right: Term
     known: Types
 
-    def run(self, frame: Frame, want: int) -> Frame:
+    def run(self, bindings: Bindings, want: int) -> Bindings:
         """The bindings for which it holds."""
-        left = self.evaluation.vector(self.left, frame, self.known)
-        right = self.evaluation.vector(self.right, frame, self.known)
-        return frame.where(compared(self.setting.cells, self.operator, left, right), self.keep)
+        left = self.evaluation.vector(self.left, bindings, self.known)
+        right = self.evaluation.vector(self.right, bindings, self.known)
+        return bindings.where(compare_columns(self.setting.encoding, self.operator, left, right), self.keep)
 
 
 @dataclass(frozen=True)
-class Ask(Kept):
+class Ask(Step):
     """Keep the bindings for which a built-in predicate says yes, or no if it is negated."""
 
     evaluation: Evaluation
@@ -243,15 +247,15 @@ class Ask(Kept):
     negated: bool
     known: Types
 
-    def run(self, frame: Frame, want: int) -> Frame:
+    def run(self, bindings: Bindings, want: int) -> Bindings:
         """The bindings for which it does."""
-        said = self.evaluation.asked(self.name, self.arguments, frame, self.known)
-        holds = (said.cells != 0) != self.negated
-        return frame.where(holds if said.valid is None else holds & said.valid, self.keep)
+        said = self.evaluation.ask(self.name, self.arguments, bindings, self.known)
+        holds = (said.codes != 0) != self.negated
+        return bindings.where(holds if said.valid is None else holds & said.valid, self.keep)
 
 
 @dataclass(frozen=True)
-class TakeApart(Kept):
+class TakeApart(Step):
     """Take values apart by a pattern; its variables get new names, to be compared with what is known already."""
 
     evaluation: Evaluation
@@ -259,48 +263,52 @@ class TakeApart(Kept):
     pattern: Term
     known: Types
 
-    def run(self, frame: Frame, want: int) -> Frame:
+    def run(self, bindings: Bindings, want: int) -> Bindings:
         """The bindings whose value fits."""
-        columns, vector = self.evaluation.taken_apart(
-            self.pattern, self.evaluation.vector(self.term, frame, self.known)
+        columns, vector = self.evaluation.take_apart(
+            self.pattern, self.evaluation.vector(self.term, bindings, self.known)
         )
-        after = Frame(frame.count, {**frame.columns, **columns})
+        after = Bindings(bindings.count, {**bindings.columns, **columns})
         return after if vector.valid is None else after.where(vector.valid, (*self.keep, *columns))
 
 
 @dataclass(frozen=True)
-class Same(Kept):
-    """Keep the bindings in which a term has the value of a cell: as its column would store it, or find it."""
+class Same(Step):
+    """Keep the bindings in which a term has the value of a column: as that would store it, or find it."""
 
     evaluation: Evaluation
     setting: Setting
     term: Term
-    cell: str
+    column: str
     type: Type
-    """Of the cell's column."""
+    """Of the column."""
     stored: bool
     known: Types
 
-    def run(self, frame: Frame, want: int) -> Frame:
+    def run(self, bindings: Bindings, want: int) -> Bindings:
         """The bindings in which it has."""
-        vector, cells = self.evaluation.vector(self.term, frame, self.known), self.setting.cells
-        found = cells.stored(vector, self.type) if self.stored else cells.sought(vector, self.type)
-        same = found.cells == frame.columns[self.cell]
-        return frame.where(same if found.valid is None else same & found.valid, self.keep)
+        vector, encoding = self.evaluation.vector(self.term, bindings, self.known), self.setting.encoding
+        found = (
+            encoding.convert_to_store(vector, self.type)
+            if self.stored
+            else encoding.convert_to_search(vector, self.type)
+        )
+        same = found.codes == bindings.columns[self.column]
+        return bindings.where(same if found.valid is None else same & found.valid, self.keep)
 
 
 @dataclass(frozen=True)
 class Unpack:
-    """Begin with given rows: name their columns, and leave out those that do not hold some cells."""
+    """Begin with given rows: name their columns, and leave out those that do not hold some codes."""
 
     names: tuple[tuple[str, int], ...]
     constants: tuple[tuple[int, int | None], ...]
-    """Columns that must hold a cell."""
+    """Columns that must hold a code."""
 
-    def frame(self, rows: Int64s, beside: dict[str, Int64s]) -> Frame:
+    def bindings(self, rows: Int64s, beside: dict[str, Int64s]) -> Bindings:
         """The bindings."""
-        frame = Frame(len(rows), {name: rows[:, column] for name, column in self.names} | beside)
+        bindings = Bindings(len(rows), {name: rows[:, column] for name, column in self.names} | beside)
         holds: Bools | None = None
-        for column, cell in self.constants:
-            holds = both(holds, np.zeros(len(rows), np.bool_) if cell is None else rows[:, column] == cell)
-        return frame if holds is None else frame.where(holds, tuple(frame.columns))
+        for column, code in self.constants:
+            holds = both(holds, np.zeros(len(rows), np.bool_) if code is None else rows[:, column] == code)
+        return bindings if holds is None else bindings.where(holds, tuple(bindings.columns))

@@ -28,13 +28,13 @@ class Window:
         self._arrivals: deque[tuple[Int64s, Int64s]] = deque()
         self._count = 0
 
-    def within(self, cells: Int64s, now: int | None) -> Int64s:
+    def keep_recent(self, codes: Int64s, now: int | None) -> Int64s:
         """The facts, less those that are too old to come in."""
         if now is None or self._span is None or self._time is None:
-            return cells
-        return cells[cells[:, self._time] >= max(now - self._span, _LEAST)]
+            return codes
+        return codes[codes[:, self._time] >= max(now - self._span, _LEAST)]
 
-    def leaving(self, now: int | None) -> Int64s:
+    def take_expired(self, now: int | None) -> Int64s:
         """The facts that are too old now."""
         if now is None or self._span is None:
             return np.empty(0, np.int64)
@@ -47,20 +47,20 @@ class Window:
                 heapq.heappush(self._runs, (int(times[cut]), number, times[cut:], rows[cut:]))
         return np.unique(np.concatenate(found))
 
-    def insert(self, cells: Int64s) -> Int64s:
+    def insert(self, codes: Int64s) -> Int64s:
         """Put facts in, in the order of arrival; those that were not there."""
-        arrivals = np.arange(self._count, self._count + len(cells))
-        self._count += len(cells)
-        rows = self._relation.insert(cells, arrivals)
+        arrivals = np.arange(self._count, self._count + len(codes))
+        self._count += len(codes)
+        rows = self._relation.insert(codes, arrivals)
         if self._span is not None and self._time is not None and rows.size:
-            times = self._relation.cells[rows, self._time]
+            times = self._relation.codes[rows, self._time]
             order = np.argsort(times, kind="stable")
             heapq.heappush(self._runs, (int(times[order[0]]), self._count, times[order], rows[order]))
         if self._rows is not None:
             self._arrivals.append((self._relation.ranks[rows], rows))
         return rows
 
-    def crowded_out(self) -> Int64s:
+    def take_excess(self) -> Int64s:
         """The oldest facts beyond the number that is kept."""
         if self._rows is None:
             return np.empty(0, np.int64)
@@ -78,4 +78,4 @@ class Window:
     def _still(self, rows: Int64s, times: Int64s) -> Int64s:
         """Those rows that are there and are still the facts that they were."""
         there = (self._relation.states[rows] & NEW) != 0
-        return rows[there & (self._relation.cells[rows, self._time] == times)]
+        return rows[there & (self._relation.codes[rows, self._time] == times)]

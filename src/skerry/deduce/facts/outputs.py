@@ -13,20 +13,20 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from skerry.deduce.change import Change
-from skerry.deduce.spelling import spelled
-from skerry.deduce.values import Row, order, row_key
+from skerry.deduce.json_values import write_json
+from skerry.deduce.values import Row, row_key, sort_key
 from skerry.errors import SourceError
 from skerry.model.term import Compound, Value
 from skerry.plan.program import Checked, Output, Predicate, Type
 
-__all__ = ["Outputs", "sorted_rows", "write_answers"]
+__all__ = ["Outputs", "sort_rows", "write_answers"]
 
 _PLAIN = (Type.INT, Type.FLOAT, Type.STRING, Type.BOOL, Type.TIME)
 """Columns of these sort as Python sorts them."""
 
 
 class Outputs:
-    """Gathers what ticks tell of a program's outputs, and writes it at the end."""
+    """Collects what ticks change in a program's outputs, and writes it at the end."""
 
     def __init__(self, checked: Checked, unit: int) -> None:
         self._checked, self._unit = checked, unit
@@ -43,57 +43,57 @@ class Outputs:
         for output, lines in self._lines.items():
             change = changes.get(output.predicate, Change())
             if len(change.inserted) or len(change.deleted):
-                lines += self._told(output, now, change)
+                lines += self._format_change(output, now, change)
 
     def write(self, folder: Path) -> Mapping[str, int]:
-        """Write all files; tell how many rows each has. A predicate's second output is called by where it goes."""
+        """Write all files; return how many rows each has. A predicate's second output is called by where it goes."""
         counts = {}
         for output, lines in self._lines.items():
             predicate = self._checked.predicates[output.predicate]
             first = {"final": [], "changes": ["_ts", "_op"]}.get(output.mode, ["_ts"])
             if output.mode == "final":
-                lines = _spelled(predicate, self._held[output.predicate].values(), self._unit)
+                lines = _format_rows(predicate, self._held[output.predicate].values(), self._unit)
             name = output.predicate if output.predicate not in counts else _file_name(output.to)
             _write_rows(folder / f"{name}.csv", [*first, *_column_names(predicate)], lines)
             counts[name] = len(lines)
         return counts
 
-    def _told(self, output: Output, now: int | None, change: Change) -> list[list[str]]:
+    def _format_change(self, output: Output, now: int | None, change: Change) -> list[list[str]]:
         """The lines of a tick, as the output's mode has them."""
         predicate = self._checked.predicates[output.predicate]
-        moment = "" if now is None else _shown(now, Type.TIME, self._unit)
+        moment = "" if now is None else _format_value(now, Type.TIME, self._unit)
         match output.mode:
             case "inserts":
-                return [[moment, *row] for row in _spelled(predicate, change.inserted, self._unit)]
+                return [[moment, *row] for row in _format_rows(predicate, change.inserted, self._unit)]
             case "snapshot":
                 return [
-                    [moment, *row] for row in _spelled(predicate, self._held[output.predicate].values(), self._unit)
+                    [moment, *row] for row in _format_rows(predicate, self._held[output.predicate].values(), self._unit)
                 ]
             case "changes":
-                come = [[moment, "+", *row] for row in _spelled(predicate, change.inserted, self._unit)]
-                return come + [[moment, "-", *row] for row in _spelled(predicate, change.deleted, self._unit)]
+                come = [[moment, "+", *row] for row in _format_rows(predicate, change.inserted, self._unit)]
+                return come + [[moment, "-", *row] for row in _format_rows(predicate, change.deleted, self._unit)]
         return []
 
 
 def write_answers(folder: Path, checked: Checked, predicate: str, rows: Iterable[Row], unit: int) -> None:
     """Write some rows of a predicate as ``p.csv``."""
-    lines = _spelled(checked.predicates[predicate], rows, unit)
+    lines = _format_rows(checked.predicates[predicate], rows, unit)
     _write_rows(folder / f"{predicate}.csv", _column_names(checked.predicates[predicate]), lines)
 
 
-def _spelled(predicate: Predicate, rows: Iterable[Row], unit: int) -> list[list[str]]:
+def _format_rows(predicate: Predicate, rows: Iterable[Row], unit: int) -> list[list[str]]:
     kinds = [column.type for column in predicate.columns]
     return [
-        [_shown(value, kind, unit) for value, kind in zip(row, kinds, strict=True)]
-        for row in sorted_rows(rows, predicate)
+        [_format_value(value, kind, unit) for value, kind in zip(row, kinds, strict=True)]
+        for row in sort_rows(rows, predicate)
     ]
 
 
-def sorted_rows(rows: Iterable[Row], predicate: Predicate) -> list[Row]:
+def sort_rows(rows: Iterable[Row], predicate: Predicate) -> list[Row]:
     """Rows by their values, from left to right."""
     if all(column.type in _PLAIN for column in predicate.columns):
         return sorted(rows)
-    return sorted(rows, key=lambda row: tuple(map(order, row)))
+    return sorted(rows, key=lambda row: tuple(map(sort_key, row)))
 
 
 def _column_names(predicate: Predicate) -> list[str]:
@@ -117,10 +117,10 @@ def _write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]
         raise SourceError(f"cannot write answers to {str(path)!r}: {error.strerror}") from None
 
 
-def _shown(value: Value, kind: Type, unit: int) -> str:
-    """A cell: nested values as JSON, times as they came."""
+def _format_value(value: Value, kind: Type, unit: int) -> str:
+    """The text of a field: nested values as JSON, times as they came."""
     if isinstance(value, tuple | Compound):
-        return spelled(value)
+        return write_json(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if kind == Type.TIME and unit != 1 and isinstance(value, int):

@@ -1,5 +1,5 @@
 """Magic sets: for a question with constants, derive only what can bear on it."""
 
-from skerry.deduce.magic.asking import Asked, asked, fits, relevant
+from skerry.deduce.magic.narrow import Narrowed, fits, keep_relevant, narrow
 
-__all__ = ["Asked", "asked", "fits", "relevant"]
+__all__ = ["Narrowed", "fits", "keep_relevant", "narrow"]

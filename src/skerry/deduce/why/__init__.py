@@ -1,5 +1,5 @@
 """Why a tuple holds, or does not."""
 
-from skerry.deduce.why.answer import Why
+from skerry.deduce.why.explanation import Why
 
 __all__ = ["Why"]

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import cast
 
-from skerry.deduce.evaluate import Binding, Calls, matched
-from skerry.deduce.order import Step
-from skerry.deduce.reference.body import Solver, steps
-from skerry.deduce.reference.tables import Tables
+from skerry.deduce.evaluate import Binding, Calls, match_pattern
+from skerry.deduce.subgoal_order import Step
 from skerry.deduce.values import Row, row_key
+from skerry.deduce.why.solver import Solver, steps
+from skerry.deduce.why.tables import Tables
 from skerry.model.term import Term, Value
 from skerry.plan.program import Aggregate, Atom, Checked, Rule, Subgoal
 
@@ -21,7 +21,7 @@ _CONTRIBUTIONS = 1_000
 
 @dataclass(frozen=True)
 class Fact:
-    """A tuple of a predicate, told apart by its key."""
+    """A tuple of a predicate, identified by its key."""
 
     predicate: str
     key: tuple[object, ...]
@@ -62,7 +62,7 @@ class Derivations:
         """All ways in which a tuple follows at once from others."""
         row = self.row(fact)
         for rule in self.rules(fact.predicate):
-            binding = self.bound(rule, dict(enumerate(row)))
+            binding = self.bind_head(rule, dict(enumerate(row)))
             if binding is None:
                 continue
             found = self.solver.solutions(self.steps(rule, binding), binding)
@@ -81,16 +81,16 @@ class Derivations:
     def _size(self, subgoal: Subgoal) -> int:
         return len(self.solver.tables.rows(subgoal.predicate)) if isinstance(subgoal, Atom) else 0
 
-    def bound(self, rule: Rule, values: Mapping[int, Value]) -> Binding | None:
+    def bind_head(self, rule: Rule, values: Mapping[int, Value]) -> Binding | None:
         """What a head's arguments tell of its variables, aggregates left out; None if they do not fit."""
         binding: Binding | None = {}
-        for place, value in values.items():
-            argument = rule.head.arguments[place]
+        for column, value in values.items():
+            argument = rule.head.arguments[column]
             if not isinstance(argument, Aggregate) and binding is not None:
-                binding = matched(argument, value, binding)
+                binding = match_pattern(argument, value, binding)
         return binding
 
-    def founded(self, goal: Fact) -> dict[Fact, Derivation]:
+    def find_proof(self, goal: Fact) -> dict[Fact, Derivation]:
         """For a tuple and all that its proof needs, a derivation whose tuples come before it: no proof is circular.
 
         Tuples are ranked in rounds, those first that need facts alone, so that the proof is as low as can be.
@@ -123,10 +123,10 @@ class Derivations:
         return ways
 
     def _derivation(self, rule: Rule, bindings: tuple[Binding, ...]) -> Derivation:
-        needs = {fact: None for binding in bindings for fact in self._needed(rule.body, binding)}
+        needs = {fact: None for binding in bindings for fact in self._find_needs(rule.body, binding)}
         return Derivation(rule, tuple(needs), bindings)
 
-    def _needed(self, body: Iterable[Subgoal], binding: Binding) -> Iterator[Fact]:
+    def _find_needs(self, body: Iterable[Subgoal], binding: Binding) -> Iterator[Fact]:
         """The tuples that the positive atoms of a body stand for."""
         for subgoal in body:
             if isinstance(subgoal, Atom) and not subgoal.negated:

@@ -1,4 +1,4 @@
-"""Which rows of a set hold a given value in some columns: a hash table from keys to lists of rows.
+"""An index of a row set: which rows hold given values in some columns. A hash table from keys to lists of rows.
 
     key ──► entry: newest row, how many ──► row ⇄ row ⇄ row
 
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from skerry.kernels._jit import kernel
 from skerry.kernels._reference import inlined_kernel
 from skerry.kernels.array_address import address_of
-from skerry.kernels.rules.rows import NONE, slot_of, tag_of
+from skerry.kernels.rules.row_set import NONE, slot_of, tag_of
 from skerry.model.arrays import Int8s, Int64s
 
 __all__ = ["COUNT", "HEAD", "NEXT", "Found", "ListPart", "Matches", "Postings", "link_row"]
@@ -29,7 +29,7 @@ _ROW = (1 << 32) - 1
 
 
 class ListPart(IntEnum):
-    """What stands in the sheet of postings: where the arrays lie, how long they are, how far they are filled."""
+    """What stands in the header of postings: where the arrays lie, how long they are, how far they are filled."""
 
     SLOTS = 0
     SLOT_COUNT = 1
@@ -60,9 +60,9 @@ class Matches(NamedTuple):
 class Postings:
     """Lists of rows by the values of some columns.
 
-    >>> cells = np.array([[7, 1], [8, 2], [7, 3]])
+    >>> codes = np.array([[7, 1], [8, 2], [7, 3]])
     >>> postings = Postings(np.array([0]))
-    >>> postings.link(cells, np.arange(3))
+    >>> postings.link(codes, np.arange(3))
     >>> found = postings.seek(np.array([[7], [9]]))
     >>> found.counts.tolist(), postings.gather(found, np.full(3, 2, np.int8), 2).rows.tolist()
     ([2, 0], [2, 0])
@@ -74,17 +74,17 @@ class Postings:
         self._keys = np.zeros((_FEWEST, columns.size), np.int64)
         self._lists = np.zeros((_FEWEST, 2), np.int64)
         self._links = np.zeros((_FEWEST, 3), np.int32)
-        self.sheet = np.zeros(len(ListPart), np.int64)
-        """By which kernels find all this; it stays where it is."""
+        self.header = np.zeros(len(ListPart), np.int64)
+        """Addresses and lengths, for kernels; the header itself never moves."""
         self._note()
 
-    def link(self, cells: Int64s, rows: Int64s) -> None:
+    def link(self, codes: Int64s, rows: Int64s) -> None:
         """Put rows into their lists."""
-        self.reach(len(cells))
-        place = self._link(cells, rows, 0)
-        while place < rows.size:
+        self.reach(len(codes))
+        index = self._link(codes, rows, 0)
+        while index < rows.size:
             self.grow()
-            place = self._link(cells, rows, place)
+            index = self._link(codes, rows, index)
 
     def reach(self, rows: int) -> None:
         """Make room for rows up to a number."""
@@ -101,7 +101,7 @@ class Postings:
         slots = np.full(1 << (4 * size - 1).bit_length(), NONE, np.int64)
         count = _move(self._keys, self._lists, self.keys, slots, keys, lists, self._links)
         self._slots, self._keys, self._lists = slots, keys, lists
-        self.sheet[ListPart.COUNT] = count
+        self.header[ListPart.COUNT] = count
         self._note()
 
     def unlink(self, rows: Int64s) -> None:
@@ -126,23 +126,23 @@ class Postings:
 
     @property
     def address(self) -> int:
-        """Where its sheet lies."""
-        return address_of(self.sheet)
+        """Where its header lies."""
+        return address_of(self.header)
 
     @property
     def is_full(self) -> bool:
-        """Whether there is no place for another key."""
+        """Whether there is no room for another key."""
         return self.keys == len(self._keys)
 
     @property
     def keys(self) -> int:
         """About how many different keys there are."""
-        return int(self.sheet[ListPart.COUNT])
+        return int(self.header[ListPart.COUNT])
 
-    def _link(self, cells: Int64s, rows: Int64s, start: int) -> int:
+    def _link(self, codes: Int64s, rows: Int64s, start: int) -> int:
         table = self._slots, self._keys, self._lists, self._links
-        place, self.sheet[ListPart.COUNT] = _link(*table, self.keys, cells, self.columns, rows, start)
-        return place
+        index, self.header[ListPart.COUNT] = _link(*table, self.keys, codes, self.columns, rows, start)
+        return index
 
     def _note(self) -> None:
         arrays: Mapping[IntEnum, npt.NDArray[Any]] = {
@@ -153,22 +153,22 @@ class Postings:
             ListPart.COLUMNS: self.columns,
         }
         for part, array in arrays.items():
-            self.sheet[part] = address_of(array)
-        self.sheet[ListPart.SLOT_COUNT], self.sheet[ListPart.ROOM] = self._slots.size, len(self._keys)
-        self.sheet[ListPart.ROWS], self.sheet[ListPart.WIDTH] = len(self._links), self.columns.size
+            self.header[part] = address_of(array)
+        self.header[ListPart.SLOT_COUNT], self.header[ListPart.ROOM] = self._slots.size, len(self._keys)
+        self.header[ListPart.ROWS], self.header[ListPart.WIDTH] = len(self._links), self.columns.size
 
 
 @kernel
-def _link(slots, keys, lists, links, count, cells, columns, rows, start):
-    """Link rows from ``start`` on; the place of the first for which there was no room, and how many keys there are."""
+def _link(slots, keys, lists, links, count, codes, columns, rows, start):
+    """Link rows from ``start`` on; the index of the first for which there was no room, and how many keys there are."""
     key = np.empty((1, columns.size), np.int64)
-    for place in range(start, rows.size):
-        row = rows[place]
+    for index in range(start, rows.size):
+        row = rows[index]
         for column in range(columns.size):
-            key[0, column] = cells[row, columns[column]]
+            key[0, column] = codes[row, columns[column]]
         after = link_row(slots, keys, lists, links, count, key, row)
         if after == NONE:
-            return place, count
+            return index, count
         count = after
     return rows.size, count
 
@@ -198,8 +198,8 @@ def link_row(slots, keys, lists, links, count, key, row):
 
 @kernel
 def _unlink(lists, links, rows):
-    for place in range(rows.size):
-        row = rows[place]
+    for index in range(rows.size):
+        row = rows[index]
         following, before, entry = links[row, NEXT], links[row, _BEFORE], links[row, _ENTRY]
         if before >= 0:
             links[before, NEXT] = following
@@ -213,10 +213,10 @@ def _unlink(lists, links, rows):
 @kernel
 def _seek(slots, keys, lists, queries):
     heads, counts = np.full(len(queries), NONE, np.int64), np.zeros(len(queries), np.int64)
-    for place in range(len(queries)):
-        held = slots[slot_of(slots, keys, queries, place, tag_of(queries, place))]
+    for index in range(len(queries)):
+        held = slots[slot_of(slots, keys, queries, index, tag_of(queries, index))]
         if held >= 0:
-            heads[place], counts[place] = lists[held & _ROW, HEAD], lists[held & _ROW, COUNT]
+            heads[index], counts[index] = lists[held & _ROW, HEAD], lists[held & _ROW, COUNT]
     return heads, counts
 
 

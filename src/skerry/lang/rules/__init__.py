@@ -1,5 +1,5 @@
 """Rule programs, read by lark."""
 
-from skerry.lang.rules.reading import read
+from skerry.lang.rules.read_program import read
 
 __all__ = ["read"]

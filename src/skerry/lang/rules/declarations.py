@@ -8,7 +8,7 @@ from lark import Token, Tree
 
 from skerry.errors import Location, RuleError
 from skerry.lang.rules.syntax import Statement, Syntax
-from skerry.lang.rules.terms import MOST_COLUMNS, Names, Reader, microseconds, place_at, text_of, tokens, whole
+from skerry.lang.rules.terms import MOST_COLUMNS, Names, Reader, microseconds, text_of, token_location, tokens, whole
 from skerry.model.term import Constant, Value
 from skerry.plan.program import Column, Function, Output, Predicate, Spatial, Type
 
@@ -82,12 +82,12 @@ class Declarations:
     def _function(self, statement: Statement) -> None:
         _, name, *types, path = tokens(statement.tree.children)
         result = _type(types.pop()) if statement.kind == "function" else None
-        told = text_of(path)
-        if ":" not in told:
+        python_name = text_of(path)
+        if ":" not in python_name:
             fix = 'write "module:name"'
-            raise RuleError("E001", f"built-in {str(name)!r} has no Python name", fix, None, place_at(path))
+            raise RuleError("E001", f"built-in {str(name)!r} has no Python name", fix, None, token_location(path))
         parameters = tuple(map(_type, types))
-        self.functions[self._new(name)] = Function(str(name), parameters, result, told, statement.location)
+        self.functions[self._new(name)] = Function(str(name), parameters, result, python_name, statement.location)
 
     def _spatial(self, statement: Statement) -> None:
         _, left, right, hops = tokens(statement.tree.children)
@@ -100,35 +100,43 @@ class Declarations:
                 _once(str(tree.data), options, tokens(tree.children)[0])
         mode = options.get("mode", Token("NAME", "final"))
         if mode not in _MODES:
-            raise RuleError("E001", f"unknown mode {str(mode)!r}", f"known: {', '.join(_MODES)}", None, place_at(mode))
+            raise RuleError(
+                "E001", f"unknown mode {str(mode)!r}", f"known: {', '.join(_MODES)}", None, token_location(mode)
+            )
         to = text_of(options["to"]) if "to" in options else None
         name = tokens(statement.tree.children)[1]
         self.outputs.append(Output(str(name), _MODES[mode], to, statement.location))
 
     def _new(self, name: Token) -> str:
         if name in ("_", "TRUE", "FALSE", "true", "false"):
-            raise RuleError("E003", f"{str(name)!r} cannot be declared", "choose another name", None, place_at(name))
+            raise RuleError(
+                "E003", f"{str(name)!r} cannot be declared", "choose another name", None, token_location(name)
+            )
         if any(name in known for known in (self.predicates, self.functions, self.functors, self.constants)):
-            raise RuleError("E003", f"{str(name)!r} is declared already", "rename one of them", None, place_at(name))
+            raise RuleError(
+                "E003", f"{str(name)!r} is declared already", "rename one of them", None, token_location(name)
+            )
         return str(name)
 
 
 def _column(tree: Syntax, before: list[str]) -> Column:
     name, kind = tokens(tree.children)
     if name in before:
-        raise RuleError("E003", f"two columns are called {str(name)!r}", "rename one of them", None, place_at(name))
+        raise RuleError(
+            "E003", f"two columns are called {str(name)!r}", "rename one of them", None, token_location(name)
+        )
     return Column(str(name), _type(kind))
 
 
 def _type(name: Token) -> Type:
     if name not in list(Type):
-        raise RuleError("E110", f"unknown type {str(name)!r}", f"known: {', '.join(Type)}", None, place_at(name))
+        raise RuleError("E110", f"unknown type {str(name)!r}", f"known: {', '.join(Type)}", None, token_location(name))
     return Type(str(name))
 
 
 def _once(option: str, given: dict[str, Token], value: Token) -> None:
     if option in given:
-        raise RuleError("E003", f"{option} is given twice", "keep one", None, place_at(value))
+        raise RuleError("E003", f"{option} is given twice", "keep one", None, token_location(value))
     given[option] = value
 
 
@@ -136,7 +144,7 @@ def _with_option(predicate: Predicate, tree: Syntax) -> Predicate:
     option, (first, *rest) = str(tree.data), tokens(tree.children)
     if option not in (_OF_BASE if predicate.base else _OF_DERIVED):
         kind = "base" if predicate.base else "derived"
-        raise RuleError("E001", f"a {kind} predicate has no {option}", "leave it out", None, place_at(first))
+        raise RuleError("E001", f"a {kind} predicate has no {option}", "leave it out", None, token_location(first))
     match option:
         case "time" | "host" | "stage":
             changed: dict[str, Any] = {option: _position(predicate, first)}
@@ -149,7 +157,7 @@ def _with_option(predicate: Predicate, tree: Syntax) -> Predicate:
         case _:
             changed = {f"{option}_us": microseconds(first, rest[0])}
     if not all(changed.values()) and option in ("window", "slide"):
-        raise RuleError("E001", f"a {option} is longer than nothing", "", None, place_at(first))
+        raise RuleError("E001", f"a {option} is longer than nothing", "", None, token_location(first))
     return replace(predicate, **changed)
 
 
@@ -157,20 +165,22 @@ def _position(predicate: Predicate, name: Token) -> int:
     names = [column.name for column in predicate.columns]
     if name not in names:
         fix = f"{predicate.name} has {', '.join(names) or 'none'}"
-        raise RuleError("E003", f"unknown column {str(name)!r}", fix, None, place_at(name))
+        raise RuleError("E003", f"unknown column {str(name)!r}", fix, None, token_location(name))
     return names.index(str(name))
 
 
 def _silent(word: Token) -> bool:
     if word not in ("silent", "retract"):
-        raise RuleError("E001", f"unknown way to expire {str(word)!r}", "known: silent, retract", None, place_at(word))
+        raise RuleError(
+            "E001", f"unknown way to expire {str(word)!r}", "known: silent, retract", None, token_location(word)
+        )
     return word == "silent"
 
 
 def _with_time(predicate: Predicate) -> Predicate:
     """A window of time goes by the declared column, or by the only one of the type time."""
     location: Location | None = predicate.location
-    times = [location for location, column in enumerate(predicate.columns) if column.type is Type.TIME]
+    times = [index for index, column in enumerate(predicate.columns) if column.type is Type.TIME]
     if predicate.time is None and len(times) == 1:
         predicate = replace(predicate, time=times[0])
     if predicate.time is None and predicate.window_us is not None:

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from typing import cast
 
 from skerry.deduce.evaluate import Evaluator, is_pattern
-from skerry.deduce.values import Row, coerced
+from skerry.deduce.values import Row, coerce
 from skerry.errors import InputError, RuleError
-from skerry.lang.rules.reading import read
+from skerry.lang.rules.read_program import read
 from skerry.model.term import Constant, Term, Terms, Value, Variable, variables
 from skerry.plan.program import Atom, Checked, Column, Type, fresh
 
@@ -60,13 +60,13 @@ def _argument(term: Term, column: Column, unit: int) -> Term:
             raise InputError(f"{column.name!r} is asked for with arithmetic; write a value or a variable")
         return term
     value = Evaluator(_NoCalls(), unit).value(term, {})
-    fitted = None if value is None else _fitted(value, column.type, unit)
+    fitted = None if value is None else _fit(value, column.type, unit)
     if fitted is None:
         raise InputError(f"{column.name!r} is of type {column.type}, which the value asked for does not fit")
     return Constant(fitted)
 
 
-def _fitted(value: Value, kind: Type, unit: int) -> Value | None:
+def _fit(value: Value, kind: Type, unit: int) -> Value | None:
     """A value as its column holds it; a time may be written as a timestamp where facts have it so."""
     if kind == Type.TIME and unit != 1 and isinstance(value, str):
         try:
@@ -75,7 +75,7 @@ def _fitted(value: Value, kind: Type, unit: int) -> Value | None:
             return None
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
-    return coerced(value, kind)
+    return coerce(value, kind)
 
 
 class _NoCalls:

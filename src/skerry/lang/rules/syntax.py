@@ -47,7 +47,7 @@ def statements(text: str) -> Iterator[Statement]:
     try:
         children = _parser().parse(text).children
     except UnexpectedInput as error:
-        raise _told(error) from None
+        raise _make_error(error) from None
     for tree, end in zip(children[::2], children[1::2], strict=True):
         assert isinstance(tree, Tree)
         first = _first(tree)
@@ -99,14 +99,14 @@ def _look_into(tree: Syntax, location: Location) -> None:
                 raise RuleError("E002", f"a name may have {_LONGEST_NAME} characters", "shorten it", None, location)
 
 
-def _told(error: UnexpectedInput) -> RuleError:
+def _make_error(error: UnexpectedInput) -> RuleError:
     match error:
         case UnexpectedToken() if error.token.type == "$END":
             return RuleError("E001", "the text ends inside a statement", "end each statement with a full stop")
         case UnexpectedToken():
             location = Location(error.line, error.column)
             return RuleError(
-                "E001", f"{_shown(error.token)} cannot stand here", _choice(error.accepts or ()), None, location
+                "E001", f"{_shorten(error.token)} cannot stand here", _choice(error.accepts or ()), None, location
             )
         case UnexpectedCharacters():
             location = Location(error.line, error.column)
@@ -119,10 +119,10 @@ def _told(error: UnexpectedInput) -> RuleError:
 def _strange(character: str, expected: Collection[str]) -> tuple[str, str]:
     if character in "'\"":
         return "a text in quotes is not closed on its line", f"close it with {character}"
-    return f"{_shown(character)} cannot stand here", _choice(expected)
+    return f"{_shorten(character)} cannot stand here", _choice(expected)
 
 
-def _shown(text: str) -> str:
+def _shorten(text: str) -> str:
     return repr(str(text) if len(text) <= 40 else text[:40] + "...")
 
 

@@ -12,7 +12,7 @@ from skerry.lang.rules.syntax import Syntax, location_of
 from skerry.model.term import Arithmetic, Call, Compound, Constant, Duration, Term, Terms, Value, Variable
 from skerry.plan.program import AGGREGATES, Aggregate, Atom, Builtin, Comparison, Function, Subgoal
 
-__all__ = ["MOST_COLUMNS", "UNITS", "Names", "Reader", "microseconds", "place_at", "text_of", "tokens", "whole"]
+__all__ = ["MOST_COLUMNS", "UNITS", "Names", "Reader", "microseconds", "text_of", "token_location", "tokens", "whole"]
 
 UNITS = {"us": 1, "ms": 1_000, "s": 1_000_000, "min": 60_000_000, "h": 3_600_000_000, "day": 86_400_000_000}
 MOST_COLUMNS = 256
@@ -42,20 +42,20 @@ def text_of(token: Token) -> str:
 
 def whole(token: Token, what: str) -> int:
     """A number that must be whole."""
-    value = _number(token, place_at(token))
+    value = _number(token, token_location(token))
     if isinstance(value, float) or value > _GREATEST:
-        raise RuleError("E001", f"{what} is a whole number of 64 bits, got {token}", "", None, place_at(token))
+        raise RuleError("E001", f"{what} is a whole number of 64 bits, got {token}", "", None, token_location(token))
     return value
 
 
-def place_at(token: Token) -> Location:
+def token_location(token: Token) -> Location:
     """Where a token begins."""
     return Location(token.line or 1, token.column or 1)
 
 
 def microseconds(number: Token, unit: Token) -> int:
     """A length of time in words: ``5 s``."""
-    location = place_at(number)
+    location = token_location(number)
     if unit not in UNITS:
         raise RuleError("E001", f"unknown unit of time {str(unit)!r}", f"known: {', '.join(UNITS)}", None, location)
     span = _number(number, location) * UNITS[unit]
@@ -82,7 +82,7 @@ class Reader:
             case "string":
                 return Constant(text_of(_token(tree)))
             case "name":
-                return self._named(str(tree.children[0]))
+                return self._resolve(str(tree.children[0]))
             case "negative":
                 return self._negative(_branch(tree))
             case "sum" | "product":
@@ -91,7 +91,7 @@ class Reader:
                 return self._list(tree)
             case "application":
                 return self._application(tree)
-        raise self.refused("E001", "an aggregate stands in a head, and not inside another term", "", tree)
+        raise self.make_error("E001", "an aggregate stands in a head, and not inside another term", "", tree)
 
     def head(self, tree: Syntax) -> Atom:
         """What a rule derives."""
@@ -100,7 +100,7 @@ class Reader:
             return Atom(str(tree.children[0]), (), location=location_of(tree, self.location))
         name = str(tree.children[0])
         if name in self.names.functions:
-            raise self.refused("E003", f"{name!r} is a built-in and cannot be derived", "rename one of them", tree)
+            raise self.make_error("E003", f"{name!r} is a built-in and cannot be derived", "rename one of them", tree)
         arguments = tuple(map(self._head_argument, _branches(tree)))
         return Atom(name, arguments, location=location_of(tree, self.location))
 
@@ -110,11 +110,11 @@ class Reader:
             case "comparison":
                 yield from self._comparisons(tree)
             case "negated":
-                yield self._asked(tree.children[-1], negated=True)
+                yield self._subgoal(tree.children[-1], negated=True)
             case _:
-                yield self._asked(tree.children[0], negated=False)
+                yield self._subgoal(tree.children[0], negated=False)
 
-    def refused(self, code: str, message: str, fix: str, tree: Syntax) -> RuleError:
+    def make_error(self, code: str, message: str, fix: str, tree: Syntax) -> RuleError:
         """An error at a tree."""
         return RuleError(code, message, fix, self.rule, location_of(tree, self.location))
 
@@ -124,17 +124,17 @@ class Reader:
         for operator, (left, right) in zip(operators, pairwise(sides), strict=True):
             yield Comparison(operator, left, right, location_of(tree, self.location))
 
-    def _asked(self, tree: Syntax | Token, *, negated: bool) -> Subgoal:
+    def _subgoal(self, tree: Syntax | Token, *, negated: bool) -> Subgoal:
         assert isinstance(tree, Tree)
         if tree.data not in ("name", "application") or str(tree.children[0]) in _TRUTH:
-            raise self.refused("E001", "a value is no subgoal", "compare it, or ask a predicate", tree)
+            raise self.make_error("E001", "a value is no subgoal", "compare it, or ask a predicate", tree)
         self._width(tree)
         name, location = str(tree.children[0]), location_of(tree, self.location)
         function = self.names.functions.get(name)
         if function is None:
             return Atom(name, tuple(map(self.term, _branches(tree))), negated, location)
         if function.result is not None:
-            raise self.refused("E003", f"built-in function {name!r} gives a value", "compare it with another", tree)
+            raise self.make_error("E003", f"built-in function {name!r} gives a value", "compare it with another", tree)
         self._count(name, len(function.parameters), tree)
         return Builtin(name, tuple(map(self.term, _branches(tree))), negated, location)
 
@@ -143,14 +143,14 @@ class Reader:
             return self.term(tree)
         name, argument = str(tree.children[0]), tree.children[1]
         if name not in AGGREGATES:
-            raise self.refused("E003", f"unknown aggregate {name!r}", f"known: {', '.join(AGGREGATES)}", tree)
+            raise self.make_error("E003", f"unknown aggregate {name!r}", f"known: {', '.join(AGGREGATES)}", tree)
         if isinstance(argument, Tree):
             return Aggregate(name, self.term(argument))
         if name != "count":
-            raise self.refused("E001", f"{name}<*> means nothing", f"name what to gather: {name}<v>", tree)
+            raise self.make_error("E001", f"{name}<*> means nothing", f"name what to gather: {name}<v>", tree)
         return Aggregate(name, None)
 
-    def _named(self, name: str) -> Term:
+    def _resolve(self, name: str) -> Term:
         if name in _TRUTH:
             return Constant(_TRUTH[name])
         return Constant(self.names.constants[name]) if name in self.names.constants else Variable(name)
@@ -168,37 +168,37 @@ class Reader:
     def _list(self, tree: Syntax) -> Term:
         items = _branches(tree)
         if not items or items[-1].data != "front":
-            return _folded(Terms(tuple(map(self.term, items))))
+            return _fold_constant(Terms(tuple(map(self.term, items))))
         front = self.term(items[0])
         if len(items) != 2 or not isinstance(front, Variable):
             fix = "write [X|R]: X all but the last element, R the last"
-            raise self.refused("E001", "before | stands one variable, for the head of the list", fix, tree)
+            raise self.make_error("E001", "before | stands one variable, for the head of the list", fix, tree)
         return Terms(tuple(map(self.term, _branches(items[1]))), front=front)
 
     def _application(self, tree: Syntax) -> Term:
         name = str(tree.children[0])
         if name in self.names.functors:
             self._count(name, self.names.functors[name], tree)
-            return _folded(Terms(tuple(map(self.term, _branches(tree))), name))
+            return _fold_constant(Terms(tuple(map(self.term, _branches(tree))), name))
         function = self.names.functions.get(name)
         if function is None or function.result is None:
             known = sorted({*self.names.functors, *(f.name for f in self.names.functions.values() if f.result)})
             fix = f"declared are {', '.join(known)}" if known else "declare it: functor, or builtin function"
-            raise self.refused("E003", f"{name!r} is no declared function or functor", fix, tree)
+            raise self.make_error("E003", f"{name!r} is no declared function or functor", fix, tree)
         self._count(name, len(function.parameters), tree)
         return Call(name, tuple(map(self.term, _branches(tree))))
 
     def _width(self, tree: Syntax) -> None:
         if len(tree.children) > MOST_COLUMNS + 1:
-            raise self.refused("E002", f"a predicate may have {MOST_COLUMNS} columns", "put some into a list", tree)
+            raise self.make_error("E002", f"a predicate may have {MOST_COLUMNS} columns", "put some into a list", tree)
 
     def _count(self, name: str, wanted: int, tree: Syntax) -> None:
         got = len(_branches(tree))
         if got != wanted:
-            raise self.refused("E110", f"{name!r} takes {wanted} arguments, got {got}", "", tree)
+            raise self.make_error("E110", f"{name!r} takes {wanted} arguments, got {got}", "", tree)
 
 
-def _folded(term: Terms) -> Term:
+def _fold_constant(term: Terms) -> Term:
     values = [item.value for item in term.items if isinstance(item, Constant)]
     if len(values) < len(term.items):
         return term

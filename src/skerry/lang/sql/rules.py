@@ -11,7 +11,7 @@ from skerry.deduce.builtins import allowed_modules
 from skerry.deduce.checks import check
 from skerry.errors import InputError, OptionError, RuleError, UnknownStream
 from skerry.lang.rules import read
-from skerry.lang.rules.streams import deduce_node
+from skerry.lang.rules.bind_streams import deduce_node
 from skerry.lang.sql.query import query_plan
 from skerry.lang.sql.streams import Streams
 from skerry.model.expression import Expression

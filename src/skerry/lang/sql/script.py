@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from skerry.catalog import Catalog, Source, Subscription, View
 from skerry.errors import CatalogError, InputError, SqlError
-from skerry.lang.rules.files import program_text
+from skerry.lang.rules.program_file import read_program_text
 from skerry.lang.sql.create_source import check_name, declared_source, identifier, options_of
 from skerry.lang.sql.predicates import Predicates
 from skerry.lang.sql.query import query_plan
@@ -63,7 +63,7 @@ class Session:
 
     def add_rules(self, file: Path) -> list[str]:
         """Make a view of each output of a rule program, under the name it goes to or its own; give their names."""
-        program, made = program_text(file), []
+        program, made = read_program_text(file), []
         with self.catalog.all_or_nothing():
             for output in rules_outputs(program, str(file)):
                 options = {"rules": str(file), "output": output.predicate}
@@ -141,7 +141,7 @@ class Session:
         name = _own_name(tree.this)
         parse_options(options, VIEW_OPTIONS, view_owner(name))
         check_name(options.get("late_to", name))
-        program = program_text(self._base / options["rules"]) if "rules" in options else ""
+        program = read_program_text(self._base / options["rules"]) if "rules" in options else ""
         view = View(name, options, statement.text, program)
         named = [name, *(options[option] for option in ("late_to", "loss_to") if option in options)]
         taken = self.catalog.subscriptions.sinks().keys() & named

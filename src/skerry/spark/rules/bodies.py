@@ -7,7 +7,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, types
 from pyspark.sql import functions as F
 
-from skerry.deduce.order import Bind, Check, Match, Step, order, variables_of
+from skerry.deduce.subgoal_order import Bind, Check, Match, Step, order, variables_of
 from skerry.model.term import Arithmetic, Constant, Duration, Term, Variable
 from skerry.plan.program import Atom, Comparison, Rule, in_units
 
@@ -46,12 +46,12 @@ def bindings(
     for step in body.steps:
         if isinstance(step, Match):
             relation = new if first and body.fresh is not None else old
-            frame = _matched(frame, step.atom, relation[step.atom.predicate])
+            frame = _match(frame, step.atom, relation[step.atom.predicate])
             first = False
         elif isinstance(step, Bind):
-            frame = _bound(frame, step, unit)
+            frame = _bind(frame, step, unit)
         else:
-            frame = _checked(frame, step, old, unit)
+            frame = _check(frame, step, old, unit)
     return frame
 
 
@@ -60,7 +60,7 @@ def name_of(variable: Variable) -> str:
     return "v_" + variable.name.encode().hex()
 
 
-def _matched(frame: DataFrame, atom: Atom, relation: DataFrame) -> DataFrame:
+def _match(frame: DataFrame, atom: Atom, relation: DataFrame) -> DataFrame:
     right, shared = _as_bindings(atom, relation), [name_of(v) for v in dict.fromkeys(variables_of(atom))]
     common = [name for name in shared if name in frame.columns]
     return frame.join(right, common) if common else frame.crossJoin(right)
@@ -69,44 +69,46 @@ def _matched(frame: DataFrame, atom: Atom, relation: DataFrame) -> DataFrame:
 def _as_bindings(atom: Atom, relation: DataFrame) -> DataFrame:
     """A relation's tuples that an atom fits, as bindings of its variables."""
     conditions, columns = [], dict[str, Column]()
-    for place, argument in enumerate(atom.arguments):
-        cell = F.col(f"c{place}")
+    for index, argument in enumerate(atom.arguments):
+        column = F.col(f"c{index}")
         if isinstance(argument, Constant):
-            conditions.append(_equal_cell(cell, argument, relation.schema[place].dataType))
+            conditions.append(_equals(column, argument, relation.schema[index].dataType))
         else:
             assert isinstance(argument, Variable)
             if name_of(argument) in columns:
-                conditions.append(cell == columns[name_of(argument)])
-            columns.setdefault(name_of(argument), cell)
+                conditions.append(column == columns[name_of(argument)])
+            columns.setdefault(name_of(argument), column)
     chosen = relation.where(reduce(Column.__and__, conditions)) if conditions else relation
-    return chosen.select(*(cell.alias(name) for name, cell in columns.items()))
+    return chosen.select(*(column.alias(name) for name, column in columns.items()))
 
 
-def _equal_cell(cell: Column, constant: Constant, kind: types.DataType) -> Column:
+def _equals(column: Column, constant: Constant, kind: types.DataType) -> Column:
     """Atoms match by value, after the constant is brought to the column's type."""
     value = constant.value
     if isinstance(kind, types.DoubleType) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     fits = {types.LongType: int, types.DoubleType: float, types.StringType: str, types.BooleanType: bool}[type(kind)]
-    return cell == F.lit(value) if type(value) is fits else F.lit(False)
+    return column == F.lit(value) if type(value) is fits else F.lit(False)
 
 
-def _bound(frame: DataFrame, step: Bind, unit: int) -> DataFrame:
+def _bind(frame: DataFrame, step: Bind, unit: int) -> DataFrame:
     value, kind = term_column(step.value, frame, unit)
     if step.integer and not isinstance(kind, types.LongType):
         return frame.where(F.lit(False)).withColumn(name_of(step.variable), value)
     found = frame.withColumn(name_of(step.variable), value)
-    return found.where(_defined(F.col(name_of(step.variable)), kind)) if isinstance(step.value, Arithmetic) else found
+    return (
+        found.where(_is_defined(F.col(name_of(step.variable)), kind)) if isinstance(step.value, Arithmetic) else found
+    )
 
 
-def _defined(cell: Column, kind: types.DataType) -> Column:
-    return cell.isNotNull() & ~F.isnan(cell) if isinstance(kind, types.DoubleType) else cell.isNotNull()
+def _is_defined(column: Column, kind: types.DataType) -> Column:
+    return column.isNotNull() & ~F.isnan(column) if isinstance(kind, types.DoubleType) else column.isNotNull()
 
 
-def _checked(frame: DataFrame, step: Check, old: Mapping[str, DataFrame], unit: int) -> DataFrame:
+def _check(frame: DataFrame, step: Check, old: Mapping[str, DataFrame], unit: int) -> DataFrame:
     subgoal = step.subgoal
     if isinstance(subgoal, Comparison):
-        return frame.where(_compared(subgoal, frame, unit))
+        return frame.where(_compare(subgoal, frame, unit))
     assert isinstance(subgoal, Atom)
     right = _as_bindings(subgoal, old[subgoal.predicate])
     common = right.columns
@@ -115,11 +117,11 @@ def _checked(frame: DataFrame, step: Check, old: Mapping[str, DataFrame], unit: 
     return frame.join(right.limit(1), F.lit(True), "left_anti")
 
 
-def _compared(comparison: Comparison, frame: DataFrame, unit: int) -> Column:
+def _compare(comparison: Comparison, frame: DataFrame, unit: int) -> Column:
     (left, one), (right, other) = (term_column(term, frame, unit) for term in (comparison.left, comparison.right))
     alike = type(one) is type(other) or (isinstance(one, _NUMBERS) and isinstance(other, _NUMBERS))
     if not alike:
-        return _defined(left, one) & _defined(right, other) & F.lit(comparison.operator == "!=")
+        return _is_defined(left, one) & _is_defined(right, other) & F.lit(comparison.operator == "!=")
     signs = {
         "=": Column.__eq__,
         "!=": Column.__ne__,
@@ -129,7 +131,7 @@ def _compared(comparison: Comparison, frame: DataFrame, unit: int) -> Column:
         ">=": Column.__ge__,
     }
     found: Column = signs[comparison.operator](left, right)
-    return _defined(left, one) & _defined(right, other) & found
+    return _is_defined(left, one) & _is_defined(right, other) & found
 
 
 def term_column(term: Term, frame: DataFrame, unit: int) -> tuple[Column, types.DataType]:
@@ -143,10 +145,10 @@ def term_column(term: Term, frame: DataFrame, unit: int) -> tuple[Column, types.
         found = kind[type(term.value)]
         return F.lit(term.value).cast(found), found
     assert isinstance(term, Arithmetic)
-    return _calculated(term, frame, unit)
+    return _calculate(term, frame, unit)
 
 
-def _calculated(term: Arithmetic, frame: DataFrame, unit: int) -> tuple[Column, types.DataType]:
+def _calculate(term: Arithmetic, frame: DataFrame, unit: int) -> tuple[Column, types.DataType]:
     (left, one), (right, other) = (term_column(part, frame, unit) for part in (term.left, term.right))
     if not isinstance(one, _NUMBERS) or not isinstance(other, _NUMBERS):
         return F.lit(None).cast("long"), types.LongType()
@@ -160,10 +162,10 @@ def _calculated(term: Arithmetic, frame: DataFrame, unit: int) -> tuple[Column, 
         return found, kind
     if term.operator == "/":
         return F.when(right != 0, left / right).otherwise(nothing), kind
-    return F.when(right != 0, _floored(term.operator, left, right, kind)).otherwise(nothing), kind
+    return F.when(right != 0, _divide_floored(term.operator, left, right, kind)).otherwise(nothing), kind
 
 
-def _floored(operator: str, left: Column, right: Column, kind: types.DataType) -> Column:
+def _divide_floored(operator: str, left: Column, right: Column, kind: types.DataType) -> Column:
     """Division with the remainder of the divisor's sign, as Python has it."""
     rest = left % right
     rest = F.when((rest != 0) & ((rest < 0) != (right < 0)), rest + right).otherwise(rest)

@@ -1,5 +1,0 @@
-"""The reference engine: plain, obvious and slow. It is the oracle of the others."""
-
-from skerry.deduce.reference.engine import Reference
-
-__all__ = ["Reference"]
