@@ -50,7 +50,7 @@ class Feed:
     stamped: bool = False
     """Whether its readings carry the order of their arrival."""
 
-    @property
+    @cached_property
     def tables(self) -> tuple[Source, ...]:
         """The tables it looks things up in."""
         return tuple(table for node in self.below for table in node.tables)
@@ -88,7 +88,7 @@ class StateBelow:
 
 @dataclass(frozen=True)
 class CutView:
-    """A view as the runtimes see it."""
+    """A view as the runtimes see it. What they ask for with every batch is found once."""
 
     view: ViewPlan
     feeds: tuple[Feed, ...]
@@ -99,7 +99,7 @@ class CutView:
     entries: tuple[tuple[int, int], ...] = ()
     """By feed, the state it goes into and as which of its streams, where there is any below the view's own."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The view's."""
         return self.view.name
@@ -128,7 +128,7 @@ class CutView:
         """All nodes that keep something, the lowest first."""
         return (*(each.state for each in self.below), *([self.state] if self.state else []))
 
-    @property
+    @cached_property
     def stateful(self) -> bool:
         """Whether it has a part that runs by key."""
         return self.state is not None
@@ -138,7 +138,7 @@ class CutView:
         """Whether it is a selection and a projection, and nothing else."""
         return self.state is None and [type(node) for node in self.feeds[0].below] == [Select, Project]
 
-    @property
+    @cached_property
     def is_spread(self) -> bool:
         """Whether its state can be in several buckets."""
         return all(feed.keys for feed in self.feeds)

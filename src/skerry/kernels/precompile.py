@@ -9,8 +9,7 @@ import numpy as np
 from skerry.kernels.folds.deviation import deviations, squares
 from skerry.kernels.folds.exact_sums import add_totals, add_values, as_doubles
 from skerry.kernels.folds.extremes import greatest, least
-from skerry.kernels.folds.group import group
-from skerry.kernels.folds.slices import slice_numbers
+from skerry.kernels.folds.group import group, slice_numbers
 from skerry.kernels.hash import hash_bytes, hash_integers
 from skerry.kernels.interning import Integers, Texts
 from skerry.kernels.joins.amjoin import absences

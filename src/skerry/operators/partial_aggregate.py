@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
-from skerry.kernels.folds.group import Groups
-from skerry.kernels.folds.slices import slice_numbers
+from skerry.kernels.folds.group import Groups, slice_numbers
 from skerry.model.batch import empty
 from skerry.model.window import Window
 from skerry.operators.accumulators import Accumulator
@@ -14,7 +13,7 @@ from skerry.operators.grouping import canonical, group_rows
 from skerry.operators.operator import Operator
 from skerry.plan.fold import Fold
 
-__all__ = ["SLICE", "PartialAggregate", "accumulators_of", "partial_schema"]
+__all__ = ["SLICE", "PartialAggregate", "accumulators_of", "fold_groups", "partial_schema"]
 
 SLICE = "slice"
 """The column of partial aggregates that holds the start of the slice, in microseconds."""
@@ -31,6 +30,11 @@ def partial_schema(keys: Sequence[pa.Field], accumulators: Sequence[Accumulator]
     return pa.schema([pa.field(SLICE, pa.int64()), *keys, *(pa.field(each.name, each.type) for each in accumulators)])
 
 
+def fold_groups(accumulators: Sequence[Accumulator], batch: pa.RecordBatch, groups: Groups) -> list[pa.Array]:
+    """What each accumulator remembers of a batch, one value per group."""
+    return [each.fold(None if each.argument is None else batch.column(each.argument), groups) for each in accumulators]
+
+
 class PartialAggregate(Operator):
     """Fold readings into one row a slice and group. Stateless: costs some 20 ns a reading.
 
@@ -42,7 +46,7 @@ class PartialAggregate(Operator):
     """
 
     def __init__(self, window: Window, time: str, keys: Sequence[pa.Field], folds: Sequence[Fold]) -> None:
-        self._window, self._time, self._keys = window, time, tuple(keys)
+        self._slice_us, self._time, self._keys = window.slice_us, time, tuple(keys)
         self._accumulators = accumulators_of(folds)
         self.schema = partial_schema(self._keys, self._accumulators)
 
@@ -54,14 +58,11 @@ class PartialAggregate(Operator):
         if times.null_count:  # no time, no window
             return self.transition(batch.filter(times.is_valid()))
         # Numbers of slices, not their starts: close together, so that grouping can go by a table.
-        slices = pa.array(slice_numbers(times.cast(pa.int64()).to_numpy(), self._window.slice_us))
+        slices = pa.array(slice_numbers(times.cast(pa.int64()).to_numpy(), self._slice_us))
         keys = [batch.column(key.name) for key in self._keys]
         groups = group_rows([slices, *keys], batch.num_rows)
         first = pa.array(groups.first)
-        columns = [self._folded(accumulator, batch, groups) for accumulator in self._accumulators]
-        starts = pa.array(slices.take(first).to_numpy() * self._window.slice_us)
+        columns = fold_groups(self._accumulators, batch, groups)
+        starts = pa.array(slices.take(first).to_numpy() * self._slice_us)
         heads = [starts, *(canonical(key.take(first)) for key in keys)]
         return pa.RecordBatch.from_arrays([*heads, *columns], schema=self.schema)
-
-    def _folded(self, accumulator: Accumulator, batch: pa.RecordBatch, groups: Groups) -> pa.Array:
-        return accumulator.fold(None if accumulator.argument is None else batch.column(accumulator.argument), groups)

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skerry.kernels.folds.slices import slice_numbers
+from skerry.kernels.folds.group import slice_numbers
 
 moments = st.lists(st.integers(-(2**61), 2**61) | st.integers(-100, 100), max_size=30)
 

@@ -86,7 +86,9 @@ class FileConnector(Connector):
             after = split.after if unit == split.start else None
             until = split.until if unit == split.stop - 1 else None
             decoded = _decode(lane, unit, until)
-            readings = cut(decoded.readings, self.definition.event_time, after, until)
+            readings = decoded.readings
+            if after is not None or until is not None:
+                readings = cut(readings, self.definition.event_time, after, until)
             yield Decoded(readings, decoded.rejects if after is None else empty(REJECTS))
 
     @cached_property

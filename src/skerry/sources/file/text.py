@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from skerry.catalog import Source
 from skerry.model.arrays import Bools
-from skerry.model.batch import join
+from skerry.model.batch import empty, join
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
 from skerry.sources.file.conform import EARLIEST, LATEST, conform, unpack_texts
@@ -123,6 +123,8 @@ class Lines:
 
     def to_dead_letters(self, reasons: str | Sequence[str]) -> pa.RecordBatch:
         """Make dead letters of these lines, all for one reason or each for its own."""
+        if not self.text:
+            return empty(REJECTS)
         heads: list[Any] = pc.binary_slice(self.text, 0, SHOWN_BYTES).to_pylist()
         locations = [byte_location(self.path, offset) for offset in self.offsets.tolist()]
         return make_dead_letters(reasons, [show_line(head) for head in heads], locations)
