@@ -77,7 +77,7 @@ class _Model:
         return min((stage for stage in stages if last is None or stage > last), default=None)
 
     def _derive(self, rules: Iterable[Rule], stage: int | None = None, stages: Mapping[str, int] | None = None) -> bool:
-        """Add what follows at once from what is there, of one stage alone if one is given; return whether any is new."""
+        """Add what follows at once from what is there, of one stage alone if given; return whether any is new."""
         grown = False
         for rule in rules:
             predicate, found = rule.head.predicate, dict[object, Row]()
