@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from skerry.experiments.shedding.workload import Workload, generated
+from skerry.experiments.shedding.workload import Workload, generate
 from skerry.kernels.joins.snjoin import Tuples
 from skerry.shedding.bounded_join import POLICIES, BoundedJoin
 
@@ -32,7 +32,7 @@ def output(policy, make, stream_count, memory):
 )
 def test_adaptive_is_nearly_as_good_as_the_best_of_the_others(workload, memory):
     def make(seed):
-        return generated(workload, seed)
+        return generate(workload, seed)
 
     best = max(output(policy, make, workload.stream_count, memory) for policy in RIVALS)
     assert output("adaptive", make, workload.stream_count, memory) >= 0.95 * best

@@ -78,7 +78,7 @@ def test_registry_that_was_saved_goes_on_as_it_was(drawn, rows, cut):
     one, other = Registry([ROAD, SEA]), Registry([ROAD, SEA])
     one.change(log)
     other.change(log[:cut])
-    other = Registry.restore(other.saved(), [ROAD, SEA])
+    other = Registry.restore(other.save(), [ROAD, SEA])
     other.change(log[cut:])
     assert other.version == one.version
     mine, its = (registry.matches("road", batch_of(rows)).get("subscriptions/road") for registry in (one, other))

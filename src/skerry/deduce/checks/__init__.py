@@ -1,4 +1,4 @@
-"""What is looked at before a program runs: one file a check, in this order."""
+"""The checks before a program runs: one file per check, in this order."""
 
 from dataclasses import replace
 

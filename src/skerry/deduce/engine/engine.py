@@ -31,7 +31,7 @@ __all__ = ["Engine"]
 
 
 class Rows(Sequence[Row]):
-    """Rows that are decoded when somebody looks, or when numbers of values are about to be given to others."""
+    """Rows that are decoded when first read, or before the codes of their values are reused."""
 
     def __init__(self, engine: "Engine", predicate: Predicate, codes: Int64s) -> None:
         self._engine, self._predicate, self._codes = engine, predicate, codes

@@ -33,13 +33,13 @@ def _isolate(component: Component, rule: Rule, predicates: dict[str, Predicate])
     own = f"${name}/{rule.number}"
     predicates[own] = replace(predicates[name], name=own, declared=False)
     columns = tuple(Variable(f"$c{index}") for index in range(predicates[name].arity))
-    gathers = replace(rule, head=replace(rule.head, predicate=own))
+    aggregating = replace(rule, head=replace(rule.head, predicate=own))
     copies = Rule(Atom(name, columns), (Atom(own, columns),), rule.number, rule.text, rule.location)
     groups = component.groups or tuple((each,) for each in component.predicates)
     return replace(
         component,
         predicates=(own, *component.predicates),
-        rules=(*(each for each in component.rules if each is not rule), gathers, copies),
+        rules=(*(each for each in component.rules if each is not rule), aggregating, copies),
         stages={**component.stages, own: component.stages[name]} if component.stages else {},
         groups=tuple(part for group in groups for part in (((own,), group) if name in group else (group,))),
     )

@@ -81,7 +81,7 @@ class Plan:
         return codes, valid
 
     def _is_vain(self) -> bool:
-        """Whether all rows of a relation have changed of which only others count."""
+        """Whether a step looks at unchanged rows alone and its relation has none: then nothing can be found."""
         return any(isinstance(step, Match) and step.unchanged and not step.relation.kept for step in self.steps)
 
     def _go(self, first: int, bindings: Bindings, want: int, done: Bools | None) -> Iterator[Bindings]:

@@ -45,7 +45,7 @@ class Agreement:
 Waiting = Subgoal | Agreement
 
 _PIECE, _SMALL_PIECE = 1 << 20, 1 << 13
-"""So many bindings are made at once: few where values are worked on one by one, lest the clock is looked at late."""
+"""How many bindings are made at once. Fewer where values are handled one by one, so that time limits are met."""
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class Relation:
 
     @property
     def ranks(self) -> Int64s:
-        """By row, what it rests on ranks lower. Of base facts: the order of arrival."""
+        """By row: its rank, above those of the rows that it was derived from. Of base facts: the order of arrival."""
         return self._rows.ranks
 
     @property
@@ -87,7 +87,7 @@ class Relation:
             self._touched.append(touched)
 
     def insert(self, keys: Int64s, ranks: Int64s | None = None) -> Int64s:
-        """Make rows be there; those that were not, just before."""
+        """Insert rows; return those that were not there just before."""
         given = np.zeros(len(keys), np.int64) if ranks is None else ranks
         changed, fresh = self._rows.insert(keys, given)
         for postings in self._postings.values():
@@ -98,7 +98,7 @@ class Relation:
         return changed
 
     def suspend(self, rows: Int64s) -> None:
-        """Make rows that are there not be there; each is given once."""
+        """Take out rows that are there; each is given once. They stay findable until the tick ends."""
         if not rows.size:
             return
         self._former_ranks.append((rows, self.ranks[rows]))
@@ -152,11 +152,11 @@ class Relation:
         return touched[states == NEW], touched[states == OLD]
 
     def commit(self) -> None:
-        """The tick has ended: what is there now will have been there."""
+        """End the tick: the rows that hold now are the old state of the next."""
         self._end(lambda states: np.where(states & NEW, NEW | OLD, 0).astype(np.int8))
 
     def roll_back(self) -> None:
-        """The tick has not been: what was there before is there again, at its old rank."""
+        """Undo the tick: the rows before it hold again, at their old ranks."""
         for rows, ranks in reversed(self._former_ranks):
             self.ranks[rows] = ranks
         self._end(lambda states: np.where(states & OLD, NEW | OLD, 0).astype(np.int8))

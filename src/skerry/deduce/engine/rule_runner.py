@@ -41,7 +41,7 @@ class RuleRunner:
         arguments = enumerate(zip(rule.head.arguments, types, strict=True))
         columns = [(index, term, type_) for index, (term, type_) in arguments if not isinstance(term, Aggregate)]
         self.columns = tuple(index for index, _, _ in columns)
-        """Which columns of the head are not gathered."""
+        """Which columns of the head are not aggregates."""
         self.head: tuple[tuple[Term, Type], ...] = tuple((term, type_) for _, term, type_ in columns)
         self._plans: dict[object, tuple[object, Plan]] = {}
         self._choice = len([each for each in rule.body if isinstance(each, Atom) and not each.negated]) > 1

@@ -178,7 +178,7 @@ class _Queue:
             yield stage, index, self._waiting.pop((stage, index))
 
     def _whole(self, runner: RuleRunner, codes: Int64s) -> Int64s:
-        """Rows with all columns of the head, those that are gathered being empty."""
+        """Rows with all columns of the head; those of aggregates are empty."""
         if len(runner.columns) == len(runner.rule.head.arguments):
             return codes
         whole = np.zeros((len(codes), len(runner.rule.head.arguments)), np.int64)

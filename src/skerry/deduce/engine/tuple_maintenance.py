@@ -18,7 +18,7 @@ from skerry.kernels.array_address import address_of
 from skerry.kernels.rules.checked_arithmetic import SIGNS
 from skerry.kernels.rules.plan_interpreter import Machine, Word
 from skerry.kernels.rules.row_set import NONE
-from skerry.kernels.rules.settle_stages import LOWEST, PROVING, Ending, Heap, RelationPart, Use, settle
+from skerry.kernels.rules.settle_stages import LOWEST, PROVING, Ending, Heap, RelationField, Use, settle
 from skerry.model.arrays import Int64s
 from skerry.plan.program import Component, Predicate
 
@@ -27,7 +27,7 @@ __all__ = ["TupleMaintenance"]
 _BEGINNING = "$beginning"
 """A relation of one row: from it follows what follows from nothing."""
 _LOOKS = 1 << 20
-"""So many rows are looked at before the clock is."""
+"""How many rows the kernel looks at before Python checks the time limit."""
 
 
 class _Walk(NamedTuple):
@@ -73,18 +73,18 @@ class _Tuples:
         """Plans that were replaced while one of them may have been under way."""
         self._machine = self._make_machine(predicates)
 
-    def write(self) -> bool:
-        """Write down those plans that have changed; whether all of them can be written."""
+    def update_plans(self) -> bool:
+        """Compile the plans that have changed; return whether all of them can be."""
         for table, walks in ((self._machine.proofs, self._proofs), (self._machine.uses[:, Use.PLAN], self._uses)):
             for index, walk in enumerate(walks):
                 plan = walk.plan()
                 if plan is not self._plans.get(walk):
                     self._plans[walk] = plan
-                    self._write(walk, plan)
+                    self._compile(walk, plan)
                     if walk not in self._compiled:
                         return False
                     table[index] = address_of(self._compiled[walk])
-        self._write_postings()
+        self._update_postings()
         return True
 
     def settle(self, is_first: bool) -> None:
@@ -102,17 +102,17 @@ class _Tuples:
         return self._relation_index[walk.start]
 
     def _make_machine(self, predicates: Mapping[str, Predicate]) -> Machine:
-        relations = np.zeros((len(self._relation_index), len(RelationPart)), np.int64)
+        relations = np.zeros((len(self._relation_index), len(RelationField)), np.int64)
         limits = list[tuple[int, int]]()
         for name, index in self._relation_index.items():
             row = relations[index]
-            row[RelationPart.HEADER] = self._relations[index].address
-            row[RelationPart.STAGE] = self._component.stages.get(name, NONE)
-            row[RelationPart.LIMITS] = len(limits)
+            row[RelationField.HEADER] = self._relations[index].address
+            row[RelationField.STAGE] = self._component.stages.get(name, NONE)
+            row[RelationField.LIMITS] = len(limits)
             limits += predicates[name].limits.items() if name in self._component.stages else ()
-            row[RelationPart.LIMITS_END] = len(limits)
-        _note_ranges(relations, RelationPart.PROOFS, [self._start_index(walk) for walk in self._proofs])
-        _note_ranges(relations, RelationPart.USES, [self._start_index(walk) for walk in self._uses])
+            row[RelationField.LIMITS_END] = len(limits)
+        _note_ranges(relations, RelationField.PROOFS, [self._start_index(walk) for walk in self._proofs])
+        _note_ranges(relations, RelationField.USES, [self._start_index(walk) for walk in self._uses])
         uses = [(0, int(walk.negated), self._relation_index[walk.head]) for walk in self._uses]
         return Machine.idle(
             relations,
@@ -121,26 +121,26 @@ class _Tuples:
             np.array(uses, np.int64).reshape(-1, len(Use)),
         )
 
-    def _write(self, walk: _Walk, plan: Plan) -> None:
+    def _compile(self, walk: _Walk, plan: Plan) -> None:
         """Compile a plan. If that is not possible, the plan compiled before stays in use."""
         compiled = compile_plan(plan)
         if compiled is not None:
             self._retired += [self._compiled[walk]] if walk in self._compiled else []
             self._compiled[walk] = compiled
 
-    def _write_postings(self) -> None:
+    def _update_postings(self) -> None:
         found = [(index, each) for index, relation in enumerate(self._relations) for each in relation.indexes]
         if len(found) != self._machine.postings.size:
             addresses = np.array([each.address for _, each in found], np.int64)
             self._machine = self._machine._replace(postings=addresses)
-            _note_ranges(self._machine.relations, RelationPart.POSTINGS, [index for index, _ in found])
+            _note_ranges(self._machine.relations, RelationField.POSTINGS, [index for index, _ in found])
 
     def _begin(self, is_first: bool) -> None:
         """Let all wait that has changed outside; nothing else has been done."""
         words, limits = self._machine.words, self._setting.program.limits
         words[:] = 0
         words[Word.LOOKS], words[Word.MOST_STAGES], words[Word.MOST_TUPLES] = _LOOKS, limits.stage, limits.tuples
-        self._machine.relations[:, RelationPart.SIZE] = [relation.size for relation in self._relations]
+        self._machine.relations[:, RelationField.SIZE] = [relation.size for relation in self._relations]
         for name, index in self._relation_index.items():
             relation = self._relations[index]
             if name not in self._component.stages and (is_first or name != _BEGINNING):
@@ -176,7 +176,7 @@ class _Tuples:
             case Ending.ROWS:
                 self._relations[words[Word.LACKING]].make_room()
                 self._store_sizes()
-                self.write()
+                self.update_plans()
             case Ending.TUPLES:
                 walk = self._proofs[words[Word.LACKING]]
                 raise too_many_tuples(limits, walk.start, walk.runner.rule.number)
@@ -199,7 +199,9 @@ class _Tuples:
 
     def _store_sizes(self) -> None:
         """Let relations know how many rows they have: plans depend on it."""
-        for relation, size in zip(self._relations, self._machine.relations[:, RelationPart.SIZE].tolist(), strict=True):
+        for relation, size in zip(
+            self._relations, self._machine.relations[:, RelationField.SIZE].tolist(), strict=True
+        ):
             relation.size = size
 
     def _store_touched(self) -> None:
@@ -211,9 +213,9 @@ class _Tuples:
 
 
 class TupleMaintenance(StageMaintenance):
-    """The same in one kernel, a tuple at a time, where all plans can be written down for it.
+    """Settles stages in one kernel, a tuple at a time, where all plans can be compiled for it.
 
-    Where few tuples change in each of many stages, a step over columns costs most by being begun.
+    Where few tuples change in each of many stages, the fixed cost of a step over columns would dominate.
     """
 
     def __init__(self, setting: Setting, predicates: Mapping[str, Predicate], component: Component) -> None:
@@ -225,7 +227,7 @@ class TupleMaintenance(StageMaintenance):
         """Make the component true again; lists that are too large need a closer look."""
         if self._begun and not self._is_touched():
             return
-        if self._tuples is not None and not self._tuples.write():
+        if self._tuples is not None and not self._tuples.update_plans():
             self._tuples = None
         if self._tuples is None or self._setting.encoding.too_large:
             super().settle()
@@ -250,7 +252,7 @@ def _beginning() -> Relation:
     return relation
 
 
-def _note_ranges(relations: Int64s, part: RelationPart, owners: list[int]) -> None:
+def _note_ranges(relations: Int64s, part: RelationField, owners: list[int]) -> None:
     """Which entries of a table belong to each relation: they stand in the relations' order."""
     numbers = np.arange(len(relations))
     relations[:, part] = np.searchsorted(owners, numbers, side="left")

@@ -18,7 +18,7 @@ class Window:
     """The facts of a base predicate, in the order in which they will leave.
 
     Facts that came together are kept together, sorted by time; the runs stand in a heap. A fact that was deleted
-    meanwhile stays in its run and is passed over. Costs a step of the heap a run, and nothing a fact that stays.
+    meanwhile stays in its run and is passed over. Costs one heap operation per run, and nothing per fact that stays.
     """
 
     def __init__(self, relation: Relation, predicate: Predicate, unit: int) -> None:

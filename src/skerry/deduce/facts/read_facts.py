@@ -1,6 +1,6 @@
-"""Facts from a folder: a file a base predicate, as ticks in the order of time.
+"""Reads facts from a folder, one file per base predicate, as ticks in the order of time.
 
-A file may say in ``_ts`` when a fact comes, or with ``-`` in ``_op`` goes: one tick a distinct time, over all files.
+A file may say in ``_ts`` when a fact comes, or with ``-`` in ``_op`` goes: one tick per distinct time, over all files.
 Facts without a time belong to the first tick. Times are whole numbers in all files (seconds), or timestamps in all.
 """
 
@@ -93,7 +93,7 @@ def _read(file: FactsFile, index: int | None, name: str, kind: Type, unit: int) 
 
 
 def _ticks(found: Mapping[int | None, Mapping[str, _Last]]) -> list[Tick]:
-    """One tick a time; what has none comes with the first."""
+    """One tick per time; facts without a time come with the first."""
     times: list[int | None] = [*sorted(now for now in found if now is not None)] or [None]
     first, ticks = times[0], []
     for now in times:

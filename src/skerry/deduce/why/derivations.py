@@ -13,14 +13,14 @@ from skerry.deduce.why.tables import Tables
 from skerry.model.term import Term, Value
 from skerry.plan.program import Aggregate, Atom, Checked, Rule, Subgoal
 
-__all__ = ["Derivation", "Derivations", "Fact"]
+__all__ = ["Derivation", "Derivations", "TupleRef"]
 
 _CONTRIBUTIONS = 1_000
 """Of an aggregate, so many contributions are looked at."""
 
 
 @dataclass(frozen=True)
-class Fact:
+class TupleRef:
     """A tuple of a predicate, identified by its key."""
 
     predicate: str
@@ -32,7 +32,7 @@ class Derivation:
     """One way in which a rule gives a tuple; of an aggregate, all contributions together."""
 
     rule: Rule
-    needs: tuple[Fact, ...]
+    needs: tuple[TupleRef, ...]
     bindings: tuple[Binding, ...]
 
 
@@ -54,14 +54,14 @@ class Derivations:
         """The rules with this head, in the order in which they are written."""
         return sorted(self._rules.get(predicate, ()), key=lambda rule: rule.number)
 
-    def row(self, fact: Fact) -> Row:
+    def row(self, ref: TupleRef) -> Row:
         """The values of a tuple that holds."""
-        return self.solver.tables.keys(fact.predicate)[fact.key]
+        return self.solver.tables.keys(ref.predicate)[ref.key]
 
-    def of(self, fact: Fact) -> Iterator[Derivation]:
+    def of(self, ref: TupleRef) -> Iterator[Derivation]:
         """All ways in which a tuple follows at once from others."""
-        row = self.row(fact)
-        for rule in self.rules(fact.predicate):
+        row = self.row(ref)
+        for rule in self.rules(ref.predicate):
             binding = self.bind_head(rule, dict(enumerate(row)))
             if binding is None:
                 continue
@@ -90,19 +90,19 @@ class Derivations:
                 binding = match_pattern(argument, value, binding)
         return binding
 
-    def find_proof(self, goal: Fact) -> dict[Fact, Derivation]:
+    def find_proof(self, goal: TupleRef) -> dict[TupleRef, Derivation]:
         """For a tuple and all that its proof needs, a derivation whose tuples come before it: no proof is circular.
 
         Tuples are ranked in rounds, those first that need facts alone, so that the proof is as low as can be.
         """
         ways = self._reachable(goal)
-        chosen: dict[Fact, Derivation] = {}
-        ranked = {fact for fact in ways if self.checked.predicates[fact.predicate].base}
+        chosen: dict[TupleRef, Derivation] = {}
+        ranked = {ref for ref in ways if self.checked.predicates[ref.predicate].base}
         while goal not in ranked:
             fresh = {
-                fact: way
-                for fact, found in ways.items()
-                if fact not in ranked
+                ref: way
+                for ref, found in ways.items()
+                if ref not in ranked
                 for way in found
                 if ranked.issuperset(way.needs)
             }
@@ -112,21 +112,21 @@ class Derivations:
             ranked |= fresh.keys()
         return chosen
 
-    def _reachable(self, goal: Fact) -> dict[Fact, list[Derivation]]:
-        ways: dict[Fact, list[Derivation]] = {}
+    def _reachable(self, goal: TupleRef) -> dict[TupleRef, list[Derivation]]:
+        ways: dict[TupleRef, list[Derivation]] = {}
         waiting = [goal]
         while waiting:
-            fact = waiting.pop()
-            if fact not in ways:
-                ways[fact] = list(self.of(fact))
-                waiting += [need for way in ways[fact] for need in way.needs]
+            ref = waiting.pop()
+            if ref not in ways:
+                ways[ref] = list(self.of(ref))
+                waiting += [need for way in ways[ref] for need in way.needs]
         return ways
 
     def _derivation(self, rule: Rule, bindings: tuple[Binding, ...]) -> Derivation:
-        needs = {fact: None for binding in bindings for fact in self._find_needs(rule.body, binding)}
+        needs = {ref: None for binding in bindings for ref in self._find_needs(rule.body, binding)}
         return Derivation(rule, tuple(needs), bindings)
 
-    def _find_needs(self, body: Iterable[Subgoal], binding: Binding) -> Iterator[Fact]:
+    def _find_needs(self, body: Iterable[Subgoal], binding: Binding) -> Iterator[TupleRef]:
         """The tuples that the positive atoms of a body stand for."""
         for subgoal in body:
             if isinstance(subgoal, Atom) and not subgoal.negated:
@@ -134,4 +134,4 @@ class Derivations:
                 values = self.solver.evaluator.row(terms, binding)
                 columns = tuple(range(len(terms)))
                 for row in self.solver.tables.matching(subgoal.predicate, columns, values or ()):
-                    yield Fact(subgoal.predicate, row_key(row))
+                    yield TupleRef(subgoal.predicate, row_key(row))

@@ -9,7 +9,7 @@ from skerry.deduce.evaluate import Binding, Calls, match_pattern
 from skerry.deduce.rule_text import write_original, write_rule, write_subgoal
 from skerry.deduce.subgoal_order import Bind, Check, Match, Step
 from skerry.deduce.values import Row, row_key, sort_key
-from skerry.deduce.why.derivations import Derivation, Derivations, Fact
+from skerry.deduce.why.derivations import Derivation, Derivations, TupleRef
 from skerry.deduce.why.substitute import substitute
 from skerry.deduce.why.times import Times
 from skerry.model.term import Constant, Term, Variable
@@ -47,12 +47,12 @@ class Why:
     def _proof(self, predicate: str, row: Row) -> Iterator[str]:
         """Lines of the tree, each tuple's proof written out once."""
         goal = next(
-            Fact(predicate, row_key(found))
+            TupleRef(predicate, row_key(found))
             for found in self._solver.tables.matching(predicate, tuple(range(len(row))), row)
         )
         proof = self._derivations.find_proof(goal)
-        written: set[Fact] = set()
-        waiting: list[tuple[int, Fact | str]] = [(0, goal)]
+        written: set[TupleRef] = set()
+        waiting: list[tuple[int, TupleRef | str]] = [(0, goal)]
         while waiting:
             level, entry = waiting.pop()
             if isinstance(entry, str):
@@ -64,8 +64,8 @@ class Why:
                 waiting += [(level + 1, child) for child in reversed(self._children(way))]
             written.add(entry)
 
-    def _line(self, fact: Fact, way: Derivation | None, again: bool) -> str:
-        atom = Atom(fact.predicate, tuple(map(Constant, self._derivations.row(fact))))
+    def _line(self, ref: TupleRef, way: Derivation | None, again: bool) -> str:
+        atom = Atom(ref.predicate, tuple(map(Constant, self._derivations.row(ref))))
         text = write_subgoal(self._times.with_timestamps(atom))
         if way is None:
             return f"{text}  a fact"
@@ -73,7 +73,7 @@ class Why:
             return f"{text}  a fact of the program, rule {way.rule.number}"
         return f"{text}  as above" if again else f"{text}  by rule {way.rule.number}: {_text(way.rule)}"
 
-    def _children(self, way: Derivation) -> list[Fact | str]:
+    def _children(self, way: Derivation) -> list[TupleRef | str]:
         """What a derivation rests on: tuples, and what was tested."""
         if not way.rule.aggregates:
             tests = [subgoal for subgoal in way.rule.body if not isinstance(subgoal, Atom) or subgoal.negated]

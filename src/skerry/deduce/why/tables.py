@@ -26,7 +26,7 @@ class Tables:
         self._indexes: dict[str, dict[tuple[int, ...], dict[object, list[Row]]]] = defaultdict(dict)
 
     def add(self, predicate: str, row: Row) -> bool:
-        """Add a row; tell whether it is new."""
+        """Add a row; return whether it is new."""
         rows, found = self._rows[predicate], row if predicate in self._own_keys else row_key(row)
         if found in rows:
             return False

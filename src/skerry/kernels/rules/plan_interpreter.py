@@ -22,9 +22,9 @@ import numpy as np
 from skerry.kernels._reference import inlined_kernel, inner_kernel
 from skerry.kernels.array_address import array_at
 from skerry.kernels.rules.checked_arithmetic import calculate, wraps
-from skerry.kernels.rules.postings import NEXT, ListPart
+from skerry.kernels.rules.postings import NEXT, ListField
 from skerry.kernels.rules.row_access import find_list, find_row
-from skerry.kernels.rules.row_set import NONE, RowPart
+from skerry.kernels.rules.row_set import NONE, RowField
 from skerry.model.arrays import Int64s
 
 __all__ = [
@@ -47,7 +47,7 @@ ENDED, PAUSED, WRONG = -1, -2, -3
 """Why a walk stops before a binding: there is none, it has taken its time, or a number does not fit into 64 bits."""
 LESS, EQUAL, GREATER = 1, 2, 4
 """What a comparison lets pass, added up."""
-_PARTS, _LIST_PARTS = (len(RowPart),), (len(ListPart),)
+_ROW_FIELDS, _LIST_FIELDS = (len(RowField),), (len(ListField),)
 _AT, _ROW, _LEFT = range(3)
 _WIDEST, _DEEPEST = 256, 200
 """Columns of a predicate and subgoals of a rule: no program has more."""
@@ -102,7 +102,7 @@ class Machine(NamedTuple):
     """All that is needed to walk plans, and to settle stages with them (``kernels.rules.settle_stages``)."""
 
     relations: Int64s
-    """By relation, what stands in ``RelationPart``."""
+    """By relation, what stands in ``RelationField``."""
     limits: Int64s
     """A column, and the greatest value that it may have."""
     proofs: Int64s
@@ -131,12 +131,12 @@ class Machine(NamedTuple):
 @inner_kernel
 def begin(machine, address, rows, row, want):
     """Begin a plan with a row of a set; where the first step is."""
-    words, header = machine.words, array_at(rows, _PARTS, np.int64)
+    words, header = machine.words, array_at(rows, _ROW_FIELDS, np.int64)
     words[Word.PLAN], words[Word.WANT], words[Word.DEPTH] = address, want, 0
     size = array_at(address, (2,), np.int64)
     instructions = array_at(address, (size[0],), np.int64)
     registers = array_at(address + 8 * size[0], (size[1],), np.int64)
-    _bind(instructions, registers, 2, header[RowPart.CODES], header[RowPart.WIDTH], row)
+    _bind(instructions, registers, 2, header[RowField.CODES], header[RowField.WIDTH], row)
     return 3 + 2 * instructions[2]
 
 
@@ -197,9 +197,9 @@ def _holds(machine, instructions, registers, at):
     row = find_row(instructions[at + 2], machine.words[Word.KEY])
     there = False
     if row >= 0:
-        header = array_at(instructions[at + 2], _PARTS, np.int64)
+        header = array_at(instructions[at + 2], _ROW_FIELDS, np.int64)
         bits = instructions[at + 3] if instructions[at + 3] else machine.words[Word.WANT]
-        there = array_at(header[RowPart.STATES], (header[RowPart.ROOM],), np.int8)[row] & bits == bits
+        there = array_at(header[RowField.STATES], (header[RowField.ROOM],), np.int8)[row] & bits == bits
     return there != (instructions[at + 4] != 0)
 
 
@@ -221,11 +221,11 @@ def _follow(machine, instructions, registers):
         depth = words[Word.DEPTH] - 1
         at, row, left = stack[depth, _AT], stack[depth, _ROW], stack[depth, _LEFT]
         header, lists = (
-            array_at(instructions[at + 2], _PARTS, np.int64),
-            array_at(instructions[at + 3], _LIST_PARTS, np.int64),
+            array_at(instructions[at + 2], _ROW_FIELDS, np.int64),
+            array_at(instructions[at + 3], _LIST_FIELDS, np.int64),
         )
-        states = array_at(header[RowPart.STATES], (header[RowPart.ROOM],), np.int8)
-        links = array_at(lists[ListPart.LINKS], (lists[ListPart.ROWS], 3), np.int32)
+        states = array_at(header[RowField.STATES], (header[RowField.ROOM],), np.int8)
+        links = array_at(lists[ListField.LINKS], (lists[ListField.ROWS], 3), np.int32)
         bits = instructions[at + 4] if instructions[at + 4] else words[Word.WANT]
         found, looks = NONE, words[Word.LOOKS]
         while left > 0 and found == NONE and looks > 0:
@@ -243,8 +243,8 @@ def _follow(machine, instructions, registers):
                 instructions,
                 registers,
                 at + 7 + instructions[at + 6],
-                header[RowPart.CODES],
-                header[RowPart.WIDTH],
+                header[RowField.CODES],
+                header[RowField.WIDTH],
                 found,
             )
             return instructions[at + 1]

@@ -19,7 +19,7 @@ from skerry.kernels.array_address import address_of
 from skerry.kernels.rules.row_set import NONE, slot_of, tag_of
 from skerry.model.arrays import Int8s, Int64s
 
-__all__ = ["COUNT", "HEAD", "NEXT", "Found", "ListPart", "Matches", "Postings", "link_row"]
+__all__ = ["COUNT", "HEAD", "NEXT", "Found", "ListField", "Matches", "Postings", "link_row"]
 
 
 _FEWEST = 16
@@ -28,7 +28,7 @@ NEXT, _BEFORE, _ENTRY = range(3)
 _ROW = (1 << 32) - 1
 
 
-class ListPart(IntEnum):
+class ListField(IntEnum):
     """What stands in the header of postings: where the arrays lie, how long they are, how far they are filled."""
 
     SLOTS = 0
@@ -44,7 +44,7 @@ class ListPart(IntEnum):
 
 
 class Found(NamedTuple):
-    """Lists found, one a query."""
+    """Lists found, one per query."""
 
     heads: Int64s
     counts: Int64s
@@ -74,7 +74,7 @@ class Postings:
         self._keys = np.zeros((_FEWEST, columns.size), np.int64)
         self._lists = np.zeros((_FEWEST, 2), np.int64)
         self._links = np.zeros((_FEWEST, 3), np.int32)
-        self.header = np.zeros(len(ListPart), np.int64)
+        self.header = np.zeros(len(ListField), np.int64)
         """Addresses and lengths, for kernels; the header itself never moves."""
         self._note()
 
@@ -101,7 +101,7 @@ class Postings:
         slots = np.full(1 << (4 * size - 1).bit_length(), NONE, np.int64)
         count = _move(self._keys, self._lists, self.keys, slots, keys, lists, self._links)
         self._slots, self._keys, self._lists = slots, keys, lists
-        self.header[ListPart.COUNT] = count
+        self.header[ListField.COUNT] = count
         self._note()
 
     def unlink(self, rows: Int64s) -> None:
@@ -137,25 +137,25 @@ class Postings:
     @property
     def keys(self) -> int:
         """About how many different keys there are."""
-        return int(self.header[ListPart.COUNT])
+        return int(self.header[ListField.COUNT])
 
     def _link(self, codes: Int64s, rows: Int64s, start: int) -> int:
         table = self._slots, self._keys, self._lists, self._links
-        index, self.header[ListPart.COUNT] = _link(*table, self.keys, codes, self.columns, rows, start)
+        index, self.header[ListField.COUNT] = _link(*table, self.keys, codes, self.columns, rows, start)
         return index
 
     def _note(self) -> None:
         arrays: Mapping[IntEnum, npt.NDArray[Any]] = {
-            ListPart.SLOTS: self._slots,
-            ListPart.KEYS: self._keys,
-            ListPart.LISTS: self._lists,
-            ListPart.LINKS: self._links,
-            ListPart.COLUMNS: self.columns,
+            ListField.SLOTS: self._slots,
+            ListField.KEYS: self._keys,
+            ListField.LISTS: self._lists,
+            ListField.LINKS: self._links,
+            ListField.COLUMNS: self.columns,
         }
         for part, array in arrays.items():
             self.header[part] = address_of(array)
-        self.header[ListPart.SLOT_COUNT], self.header[ListPart.ROOM] = self._slots.size, len(self._keys)
-        self.header[ListPart.ROWS], self.header[ListPart.WIDTH] = len(self._links), self.columns.size
+        self.header[ListField.SLOT_COUNT], self.header[ListField.ROOM] = self._slots.size, len(self._keys)
+        self.header[ListField.ROWS], self.header[ListField.WIDTH] = len(self._links), self.columns.size
 
 
 @kernel

@@ -21,7 +21,7 @@ from skerry.kernels.array_address import address_of
 from skerry.kernels.hash import hash_of
 from skerry.model.arrays import Int64s
 
-__all__ = ["NEW", "NONE", "OLD", "TOUCHED", "WAITING", "Inserted", "RowPart", "RowSet", "slot_of", "tag_of"]
+__all__ = ["NEW", "NONE", "OLD", "TOUCHED", "WAITING", "Inserted", "RowField", "RowSet", "slot_of", "tag_of"]
 
 
 OLD, NEW, TOUCHED, WAITING = 1, 2, 4, 8
@@ -29,10 +29,11 @@ OLD, NEW, TOUCHED, WAITING = 1, 2, 4, 8
 NONE = -1
 _FEWEST = 16
 _AHEAD = 12
+"""How many keys ahead are prefetched: the tables are read at random, and would wait for memory."""
 _ROW = (1 << 32) - 1
 
 
-class RowPart(IntEnum):
+class RowField(IntEnum):
     """What stands in the header of a set: where its arrays lie, how long they are, and how far they are filled."""
 
     CODES = 0
@@ -75,7 +76,7 @@ class RowSet:
         self.ranks = np.zeros(_FEWEST, np.int64)
         self._slots = np.full(4 * _FEWEST, NONE, np.int64)
         self._free = np.empty(_FEWEST, np.int64)
-        self.header = np.zeros(len(RowPart), np.int64)
+        self.header = np.zeros(len(RowField), np.int64)
         """Addresses and lengths, for kernels; the header itself never moves."""
         self._note()
 
@@ -87,12 +88,12 @@ class RowSet:
     @property
     def is_full(self) -> bool:
         """Whether there is no room for another row."""
-        return not self.header[RowPart.FREED] and self.count == len(self.codes)
+        return not self.header[RowField.FREED] and self.count == len(self.codes)
 
     @property
     def count(self) -> int:
         """How many rows were ever in use: all indexes are below it."""
-        return int(self.header[RowPart.COUNT])
+        return int(self.header[RowField.COUNT])
 
     def find(self, keys: Int64s) -> Int64s:
         """The row of each key, whatever its state, or -1."""
@@ -102,7 +103,7 @@ class RowSet:
         """Make all keys be there now; rows new to the tick get the least rank given."""
         changed, fresh = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64)
         counts = np.zeros(4, np.int64)
-        counts[2], counts[3] = self.header[RowPart.COUNT], self.header[RowPart.FREED]
+        counts[2], counts[3] = self.header[RowField.COUNT], self.header[RowField.FREED]
         tags = _tags(keys)
         index = self._insert(keys, tags, ranks, 0, changed, fresh, counts)
         while index < len(keys):
@@ -112,11 +113,11 @@ class RowSet:
 
     def remove(self, rows: Int64s) -> None:
         """Take rows out; their indexes will be reused."""
-        freed = int(self.header[RowPart.FREED])
+        freed = int(self.header[RowField.FREED])
         if freed + rows.size > self._free.size:
             self._free = _longer(self._free, max(2 * self._free.size, freed + rows.size))
             self._note()
-        self.header[RowPart.FREED] = _remove(self._slots, self.codes, self.states, self._free, freed, rows)
+        self.header[RowField.FREED] = _remove(self._slots, self.codes, self.states, self._free, freed, rows)
 
     def grow(self) -> None:
         """Make room for twice as many rows."""
@@ -133,21 +134,21 @@ class RowSet:
     ) -> int:
         held = self._slots, self.codes, self.states, self.ranks, self._free
         index = _insert(*held, keys, tags, ranks, start, changed, fresh, counts)
-        self.header[RowPart.COUNT], self.header[RowPart.FREED] = counts[2], counts[3]
+        self.header[RowField.COUNT], self.header[RowField.FREED] = counts[2], counts[3]
         return index
 
     def _note(self) -> None:
         arrays: Mapping[IntEnum, npt.NDArray[Any]] = {
-            RowPart.CODES: self.codes,
-            RowPart.STATES: self.states,
-            RowPart.RANKS: self.ranks,
-            RowPart.SLOTS: self._slots,
-            RowPart.FREE: self._free,
+            RowField.CODES: self.codes,
+            RowField.STATES: self.states,
+            RowField.RANKS: self.ranks,
+            RowField.SLOTS: self._slots,
+            RowField.FREE: self._free,
         }
         for part, array in arrays.items():
             self.header[part] = address_of(array)
-        self.header[RowPart.ROOM], self.header[RowPart.WIDTH] = self.codes.shape
-        self.header[RowPart.SLOT_COUNT] = self._slots.size
+        self.header[RowField.ROOM], self.header[RowField.WIDTH] = self.codes.shape
+        self.header[RowField.SLOT_COUNT] = self._slots.size
 
 
 def _longer(array: npt.NDArray, size: int) -> npt.NDArray:

@@ -17,14 +17,14 @@ from skerry.kernels._reference import by_reference, inlined_kernel, inner_kernel
 from skerry.kernels.array_address import address_of, array_at
 from skerry.kernels.rules.plan_interpreter import ENDED, PAUSED, WRONG, Machine, Word, begin, go_on, take_head
 from skerry.kernels.rules.row_access import add_row, enter_list, find_row, lacks_keys, lacks_rows
-from skerry.kernels.rules.row_set import NEW, NONE, OLD, TOUCHED, WAITING, RowPart
+from skerry.kernels.rules.row_set import NEW, NONE, OLD, TOUCHED, WAITING, RowField
 
-__all__ = ["LOWEST", "PROVING", "Ending", "Heap", "RelationPart", "Use", "settle"]
+__all__ = ["LOWEST", "PROVING", "Ending", "Heap", "RelationField", "Use", "settle"]
 
 LOWEST = -(2**63)
 """The stage of rows that have changed already."""
-_PARTS = (len(RowPart),)
-_IDLE, PROVING, _TELLING = range(3)
+_ROW_FIELDS = (len(RowField),)
+_IDLE, PROVING, _NOTIFYING = range(3)
 """What is done with the row in hand: is there a derivation; and who is to know that it came or went?"""
 _NOT_BEGUN, _UNDER_WAY, _OFFERING = range(3)
 
@@ -47,7 +47,7 @@ class Ending(IntEnum):
     """There are too many stages."""
 
 
-class RelationPart(IntEnum):
+class RelationField(IntEnum):
     """What is known of a relation. Those outside the component only bring changes; they come first, without a stage."""
 
     HEADER = 0
@@ -105,8 +105,8 @@ def _settle(machine):
             ending = _prove(machine)
             if ending != Ending.DONE:
                 return ending
-        if words[Word.PHASE] == _TELLING:
-            ending = _tell(machine)
+        if words[Word.PHASE] == _NOTIFYING:
+            ending = _notify_users(machine)
             if ending != Ending.DONE:
                 return ending
         words[Word.PHASE] = _IDLE
@@ -120,12 +120,12 @@ def _take(machine):
     words[Word.WAITING] -= 1
     _sink(heap, words[Word.WAITING])
     of = machine.relations[relation]
-    decided = of[RelationPart.STAGE] == NONE
+    decided = of[RelationField.STAGE] == NONE
     if not decided and (stage != words[Word.STAGE] or words[Word.STAGES] == 0):
         words[Word.STAGES] += 1
     words[Word.STAGE], words[Word.RELATION], words[Word.ROW] = stage, relation, row
-    words[Word.PHASE] = _TELLING if decided else PROVING
-    words[Word.TURN] = of[RelationPart.USES] if decided else of[RelationPart.PROOFS]
+    words[Word.PHASE] = _NOTIFYING if decided else PROVING
+    words[Word.TURN] = of[RelationField.USES] if decided else of[RelationField.PROOFS]
     words[Word.WALK] = _NOT_BEGUN
 
 
@@ -133,7 +133,7 @@ def _take(machine):
 def _prove(machine):
     """Find out whether the row in hand has a derivation, and let it come or go."""
     words, of = machine.words, machine.relations[machine.words[Word.RELATION]]
-    while words[Word.TURN] < of[RelationPart.PROOFS_END]:
+    while words[Word.TURN] < of[RelationField.PROOFS_END]:
         found = _walk(machine, machine.proofs[words[Word.TURN]], NEW)
         if found in (PAUSED, WRONG):
             return np.int64(Ending.TIME if found == PAUSED else Ending.WRONG)
@@ -147,29 +147,29 @@ def _prove(machine):
 @inner_kernel
 def _decide(machine, holds):
     words, of = machine.words, machine.relations[machine.words[Word.RELATION]]
-    header, row = array_at(of[RelationPart.HEADER], _PARTS, np.int64), words[Word.ROW]
-    states = array_at(header[RowPart.STATES], (header[RowPart.ROOM],), np.int8)
+    header, row = array_at(of[RelationField.HEADER], _ROW_FIELDS, np.int64), words[Word.ROW]
+    states = array_at(header[RowField.STATES], (header[RowField.ROOM],), np.int8)
     was = states[row] & NEW != 0
     states[row] = (states[row] & OLD) | TOUCHED | (NEW if holds else 0)
     words[Word.LACKING] = words[Word.TURN]
-    words[Word.PHASE], words[Word.TURN] = _TELLING, of[RelationPart.USES_END if was == holds else RelationPart.USES]
+    words[Word.PHASE], words[Word.TURN] = _NOTIFYING, of[RelationField.USES_END if was == holds else RelationField.USES]
     if holds and not was:
-        array_at(header[RowPart.RANKS], (header[RowPart.ROOM],), np.int64)[row] = words[Word.STAGE] << 32
-        of[RelationPart.SIZE] += 1
-        if of[RelationPart.SIZE] > words[Word.MOST_TUPLES]:
+        array_at(header[RowField.RANKS], (header[RowField.ROOM],), np.int64)[row] = words[Word.STAGE] << 32
+        of[RelationField.SIZE] += 1
+        if of[RelationField.SIZE] > words[Word.MOST_TUPLES]:
             return np.int64(Ending.TUPLES)
     elif was and not holds:
-        of[RelationPart.SIZE] -= 1
+        of[RelationField.SIZE] -= 1
     return np.int64(Ending.DONE)
 
 
 @inner_kernel
-def _tell(machine):
-    """Let all wait that may come or go by the row in hand having come or gone."""
+def _notify_users(machine):
+    """Queue all rows that may come or go because the row in hand did."""
     words, of = machine.words, machine.relations[machine.words[Word.RELATION]]
-    header = array_at(of[RelationPart.HEADER], _PARTS, np.int64)
-    came = array_at(header[RowPart.STATES], (header[RowPart.ROOM],), np.int8)[words[Word.ROW]] & NEW != 0
-    while words[Word.TURN] < of[RelationPart.USES_END]:
+    header = array_at(of[RelationField.HEADER], _ROW_FIELDS, np.int64)
+    came = array_at(header[RowField.STATES], (header[RowField.ROOM],), np.int8)[words[Word.ROW]] & NEW != 0
+    while words[Word.TURN] < of[RelationField.USES_END]:
         use = machine.uses[words[Word.TURN]]
         gains = came != (use[Use.NEGATED] != 0)
         if words[Word.WALK] != _OFFERING:
@@ -193,7 +193,7 @@ def _walk(machine, plan, want):
     """Begin a plan with the row in hand, or go on with it."""
     words, at = machine.words, ENDED
     if words[Word.WALK] == _NOT_BEGUN:
-        at = begin(machine, plan, machine.relations[words[Word.RELATION], RelationPart.HEADER], words[Word.ROW], want)
+        at = begin(machine, plan, machine.relations[words[Word.RELATION], RelationField.HEADER], words[Word.ROW], want)
         words[Word.WALK] = _UNDER_WAY
     return go_on(machine, at)
 
@@ -203,11 +203,11 @@ def _offer(machine, relation, gains):
     """Let the row of a head that was found wait for its turn, if that may change it."""
     words, of = machine.words, machine.relations[relation]
     take_head(machine)
-    for limit in range(of[RelationPart.LIMITS], of[RelationPart.LIMITS_END]):
+    for limit in range(of[RelationField.LIMITS], of[RelationField.LIMITS_END]):
         if machine.key[machine.limits[limit, 0]] > machine.limits[limit, 1]:
             return np.int64(Ending.DONE)
-    stage, row = machine.key[of[RelationPart.STAGE]], find_row(of[RelationPart.HEADER], words[Word.KEY])
-    if not _is_open(of[RelationPart.HEADER], row, gains):
+    stage, row = machine.key[of[RelationField.STAGE]], find_row(of[RelationField.HEADER], words[Word.KEY])
+    if not _is_open(of[RelationField.HEADER], row, gains):
         return np.int64(Ending.DONE)
     if words[Word.WAITING] == len(machine.heap) or words[Word.LOGGED] == len(machine.log):
         return np.int64(Ending.HEAP)
@@ -216,8 +216,8 @@ def _offer(machine, relation, gains):
             words[Word.LACKING] = relation
             return np.int64(Ending.ROWS)
         row = _enter(machine, of)
-    header = array_at(of[RelationPart.HEADER], _PARTS, np.int64)
-    array_at(header[RowPart.STATES], (header[RowPart.ROOM],), np.int8)[row] |= WAITING
+    header = array_at(of[RelationField.HEADER], _ROW_FIELDS, np.int64)
+    array_at(header[RowField.STATES], (header[RowField.ROOM],), np.int8)[row] |= WAITING
     machine.log[words[Word.LOGGED], 0], machine.log[words[Word.LOGGED], 1] = relation, row
     words[Word.LOGGED] += 1
     _rise(machine.heap, words[Word.WAITING], stage, relation, row)
@@ -230,24 +230,24 @@ def _is_open(address, row, gains):
     """Whether a row that may come is not there, or one that may go is; one that waits already needs no more."""
     if row == NONE:
         return gains
-    header = array_at(address, _PARTS, np.int64)
-    state = array_at(header[RowPart.STATES], (header[RowPart.ROOM],), np.int8)[row]
+    header = array_at(address, _ROW_FIELDS, np.int64)
+    state = array_at(header[RowField.STATES], (header[RowField.ROOM],), np.int8)[row]
     return state & WAITING == 0 and (state & NEW != 0) != gains
 
 
 @inlined_kernel
 def _lacks_room(machine, of):
-    lacks = lacks_rows(of[RelationPart.HEADER])
-    for index in range(of[RelationPart.POSTINGS], of[RelationPart.POSTINGS_END]):
-        lacks = lacks or lacks_keys(machine.postings[index], of[RelationPart.HEADER])
+    lacks = lacks_rows(of[RelationField.HEADER])
+    for index in range(of[RelationField.POSTINGS], of[RelationField.POSTINGS_END]):
+        lacks = lacks or lacks_keys(machine.postings[index], of[RelationField.HEADER])
     return lacks
 
 
 @inlined_kernel
 def _enter(machine, of):
-    row = add_row(of[RelationPart.HEADER], machine.words[Word.KEY])
-    for index in range(of[RelationPart.POSTINGS], of[RelationPart.POSTINGS_END]):
-        enter_list(machine.postings[index], of[RelationPart.HEADER], row, machine.words[Word.KEY])
+    row = add_row(of[RelationField.HEADER], machine.words[Word.KEY])
+    for index in range(of[RelationField.POSTINGS], of[RelationField.POSTINGS_END]):
+        enter_list(machine.postings[index], of[RelationField.HEADER], row, machine.words[Word.KEY])
     return row
 
 

@@ -1,4 +1,4 @@
-"""Text into syntax trees, one a statement, and errors that say where."""
+"""Parses text into syntax trees, one per statement; errors say where."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass

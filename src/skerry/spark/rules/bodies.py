@@ -1,4 +1,4 @@
-"""A rule's body as a frame: a column a variable, a row a binding."""
+"""A rule's body as a DataFrame: one column per variable, one row per binding."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Facts from files, derived from in rounds."""
+"""Derives what follows from facts in files, in rounds over DataFrames."""
 
 from collections.abc import Callable, Iterable, Sequence
 

@@ -20,7 +20,7 @@ from skerry.spark.rules.supported import schema_of
 __all__ = ["compute_model"]
 
 _ROUNDS_PER_CHECKPOINT = 5
-"""After so many rounds the frame of all tuples is written down, and how it came about is forgotten."""
+"""After so many rounds the frame of all tuples is checkpointed, so that its lineage stays short."""
 
 
 def compute_model(
@@ -132,7 +132,7 @@ def _rules(component: Component, name: str) -> list[Rule]:
 
 
 def _fresh(rule: Rule, own: Sequence[str]) -> Iterator[Body]:
-    """A body a subgoal of the component: that one sees what is new."""
+    """One body per subgoal of the component: that subgoal sees only what is new."""
     for index, subgoal in enumerate(rule.body):
         if isinstance(subgoal, Atom) and subgoal.predicate in own and not subgoal.negated:
             yield Body(rule, index)

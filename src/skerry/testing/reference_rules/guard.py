@@ -21,18 +21,18 @@ class Guard:
         self._limits, self._steps, self._end = limits, 0, time.monotonic() + limits.seconds
 
     def step(self, predicate: str, rule: int) -> None:
-        """Tell of one step of work."""
+        """Count one step of work."""
         self._steps += 1
         if self._steps % _LOOKS == 0 and time.monotonic() > self._end:
             raise out_of_time(self._limits, predicate, rule)
 
     def tuples(self, count: int, predicate: str, rule: int) -> None:
-        """Tell how many tuples a predicate has."""
+        """Check how many tuples a predicate has."""
         if count > self._limits.tuples:
             raise too_many_tuples(self._limits, predicate, rule)
 
     def stages(self, count: int, predicate: str, rule: int) -> None:
-        """Tell how many stages a component has gone through."""
+        """Check how many stages a component has gone through."""
         if count > self._limits.stage:
             raise too_many_stages(self._limits, predicate, rule)
 

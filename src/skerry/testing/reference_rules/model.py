@@ -77,7 +77,7 @@ class _Model:
         return min((stage for stage in stages if last is None or stage > last), default=None)
 
     def _derive(self, rules: Iterable[Rule], stage: int | None = None, stages: Mapping[str, int] | None = None) -> bool:
-        """Add what follows at once from what is there, of one stage alone if one is given; tell if that is anything."""
+        """Add what follows at once from what is there, of one stage alone if given; return whether any is new."""
         grown = False
         for rule in rules:
             predicate, found = rule.head.predicate, dict[object, Row]()
@@ -121,7 +121,9 @@ class _Model:
             row = None if identity in seen else self._contribution(rule, binding)
             seen.add(identity)
             if row is not None:
-                group = tuple(value for value, each in zip(row, rule.head.arguments, strict=True) if not _gathers(each))
+                group = tuple(
+                    value for value, each in zip(row, rule.head.arguments, strict=True) if not _is_aggregate(each)
+                )
                 groups.setdefault(row_key(group), []).append(row)
         for rows in groups.values():
             yield tuple(
@@ -147,7 +149,7 @@ class _Model:
         return tuple(row)
 
 
-def _gathers(argument: Term | Aggregate) -> bool:
+def _is_aggregate(argument: Term | Aggregate) -> bool:
     return isinstance(argument, Aggregate)
 
 
