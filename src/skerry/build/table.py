@@ -17,6 +17,7 @@ from skerry.build.deduce import build_deduction
 from skerry.build.fan_out import build_fan_out, build_select_any
 from skerry.build.gather import build_gather
 from skerry.build.join import build_join, name_join_kernels
+from skerry.build.left_join import build_left_join, build_left_lookup, name_left_join_kernels
 from skerry.build.lookup import build_lookup
 from skerry.operators.operator import Operator
 from skerry.plan.absence import Absence
@@ -25,6 +26,8 @@ from skerry.plan.deduce import Deduce
 from skerry.plan.fan_out import FanOut, SelectAny
 from skerry.plan.gather import Gather
 from skerry.plan.join import Join
+from skerry.plan.left_join import LeftJoin
+from skerry.plan.left_lookup import LeftLookup
 from skerry.plan.lookup import Lookup
 from skerry.plan.node import Stateful, Stateless
 
@@ -53,10 +56,12 @@ _STATEFUL: Mapping[type[Stateful], _Builder] = {
     Deduce: _Builder(build_deduction, kernels=lambda node: ["rules"]),
     Gather: _Builder(build_gather, kernels=lambda node: ["gather"]),
     Join: _Builder(build_join, kernels=name_join_kernels),
+    LeftJoin: _Builder(build_left_join, kernels=name_left_join_kernels),
 }
 
 _STATELESS: Mapping[type[Stateless], Callable[[Any, Tables], list[Operator]]] = {
     FanOut: build_fan_out,
+    LeftLookup: build_left_lookup,
     Lookup: build_lookup,
     SelectAny: build_select_any,
 }

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from skerry.model.arrays import Int64s
 from skerry.model.batch import empty
 from skerry.model.expression import Expression
 from skerry.operators.derive import Derive
@@ -45,6 +46,12 @@ class Lookup(Operator):
         """Look each row up."""
         if not batch.num_rows or not self._codes.size:
             return empty(self.schema)
+        rows, found = self._match(batch)
+        columns = [*batch.take(pa.array(rows)).columns, *self._table.take(pa.array(found)).columns]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def _match(self, batch: pa.RecordBatch) -> tuple[Int64s, Int64s]:
+        """Rows of a batch, and the rows of the table that have equal keys; each pair once."""
         keys = self._of_row.transition(batch)
         codes, joinable = key_codes(keys.columns, batch.num_rows)
         first = np.searchsorted(self._codes, codes, side="left")
@@ -55,5 +62,4 @@ class Lookup(Operator):
         if self._verifies:
             same = equal_keys(keys.take(pa.array(rows)), self._keys.take(pa.array(found)))
             rows, found = rows[same], found[same]
-        columns = [*batch.take(pa.array(rows)).columns, *self._table.take(pa.array(found)).columns]
-        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+        return rows, found

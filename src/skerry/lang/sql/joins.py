@@ -16,6 +16,7 @@ from skerry.lang.sql.create_source import identifier
 from skerry.lang.sql.from_clause import From, read_from
 from skerry.lang.sql.join_scope import JoinScope
 from skerry.lang.sql.join_window import check_ends, find_window, keep_for_window, keep_within_window
+from skerry.lang.sql.left_join import check_join_kind, check_left_stream, check_table_condition
 from skerry.lang.sql.scalar import Scope, condition, scalar
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
@@ -24,6 +25,8 @@ from skerry.model.expression import Expression
 from skerry.model.types import sql_name
 from skerry.model.window import WINDOW_END, WINDOW_START, Window
 from skerry.plan.join import Join
+from skerry.plan.left_join import LeftJoin
+from skerry.plan.left_lookup import LeftLookup
 from skerry.plan.lookup import Lookup
 from skerry.plan.node import Node
 from skerry.plan.project import Project
@@ -63,6 +66,8 @@ class JoinBinder:
         joins = tree.args.get("joins") or []
         self._reads = [present or read_from(from_of(tree), streams), *(read_from(join.this, streams) for join in joins)]
         self._merged: set[str] = set()
+        self._left: dict[int, list[exp.Expr]] = {}
+        """By relation that is joined by LEFT JOIN, what ON says."""
         conditions = list(self._conditions(joins))
         self._homes = {position: position for position, read in enumerate(self._reads) if not _is_lookup(read)}
         if grouped:
@@ -74,7 +79,12 @@ class JoinBinder:
         self.scope = self._over(range(len(self._reads)), joined=self.joins_streams)
         self._own: dict[int, list[exp.Expr]] = {home: [] for home in self._streams}
         self._rest: list[exp.Expr] = []
+        self._residual: list[exp.Expr] = []
+        """What else ON asks of partners, where a stream is joined by LEFT JOIN."""
         self._equalities: list[tuple[_Term, _Term, exp.Expr]] = []
+        self._left_stream = check_left_stream(self._reads, self._streams, self._homes, self._left, tree)
+        for part in self._left.get(self._left_stream, ()) if self._left_stream is not None else ():
+            self._classify_on(part)
         for part in conditions:
             self._classify(part)
         if grouped and self.joins_streams:
@@ -84,10 +94,15 @@ class JoinBinder:
     def node(self, technique: str, limit: int) -> Node:
         """The relations, and what is left to ask of their combinations; all columns named so far are in it."""
         residual = condition(reduce(exp.and_, self._rest), self.scope) if self._rest else None
+        on = condition(reduce(exp.and_, self._residual), self.scope) if self._residual else None
         sides = [self._side(home) for home in self._streams] if len(self._streams) > 1 else []
         node = self._build_beside(self._streams[0])
-        if sides:
-            node = Join(tuple(node for node, _ in sides), tuple(side for _, side in sides), technique, limit)
+        relations = tuple(node for node, _ in sides)
+        if self.is_left:
+            text, (first, second) = _write_conditions(self._residual), [side for _, side in sides]
+            node = LeftJoin(relations, (first, second), on, text, technique, limit)
+        elif sides:
+            node = Join(relations, tuple(side for _, side in sides), technique, limit)
         if residual:
             node = Select(node, residual, _write_conditions(self._rest))
         return node
@@ -119,6 +134,11 @@ class JoinBinder:
     def joins_streams(self) -> bool:
         """Whether streams meet, and not only a stream and tables."""
         return len(self._streams) > 1
+
+    @property
+    def is_left(self) -> bool:
+        """Whether two streams meet by LEFT JOIN."""
+        return self._left_stream is not None
 
     @property
     def _streams(self) -> list[int]:
@@ -168,12 +188,12 @@ class JoinBinder:
     def _conditions(self, joins: Sequence[exp.Join]) -> Iterator[exp.Expr]:
         """All that must hold, part by part."""
         for position, join in enumerate(joins, 1):
-            kind = " ".join(str(join.args.get(part) or "") for part in ("method", "side", "kind")).split()
-            if kind not in ([], ["INNER"], ["CROSS"]):
-                raise SqlError(f"{' '.join(kind)} JOIN is not available; write JOIN", location_of(join))
-            yield from conjuncts(join.args.get("on"))
-            for column in join.args.get("using") or []:
-                yield self._using(position, column)
+            using = [self._using(position, column) for column in join.args.get("using") or []]
+            parts = [*conjuncts(join.args.get("on")), *using]
+            if check_join_kind(join):
+                self._left[position] = parts
+            else:
+                yield from parts
         where = self._tree.args.get("where")
         yield from conjuncts(where.this if where else None)
 
@@ -191,16 +211,22 @@ class JoinBinder:
         left = list(conditions)
         waiting = [position for position, read in enumerate(self._reads) if _is_lookup(read)]
         while waiting:
-            found = next(((table, tie) for table in waiting for part in left if (tie := self._tie(table, part))), None)
+            parts = {table: self._left.get(table, left) for table in waiting}
+            ties_found = ((table, tie) for table in waiting for part in parts[table] if (tie := self._tie(table, part)))
+            found = next(ties_found, None)
             if found is None:
                 message = f"table {self._reads[waiting[0]].name!r} needs a column that equals one of a stream"
                 raise SqlError(message, location_of(self._tree))
             table, (home, _, _) = found
-            ties = [(part, tie) for part in left if (tie := self._tie(table, part)) and tie[0] == home]
+            ties = [(part, tie) for part in parts[table] if (tie := self._tie(table, part)) and tie[0] == home]
             self._ties[table] = [(mine, other) for _, (_, mine, other) in ties]
             self._homes[table] = home
             waiting.remove(table)
-            left = [part for part in left if not any(part is tied for tied, _ in ties)]
+            others = [part for part in parts[table] if not any(part is tied for tied, _ in ties)]
+            if table in self._left:
+                self._left[table] = others
+            else:
+                left = others
         return left
 
     def _tie(self, table: int, part: exp.Expr) -> tuple[int, exp.Expr, exp.Expr] | None:
@@ -218,16 +244,32 @@ class JoinBinder:
     def _home(self, tree: exp.Expr) -> set[int]:
         return {self._homes[position] for position in self._everywhere.owners(tree)}
 
+    def _classify_on(self, part: exp.Expr) -> None:
+        """What ON of a LEFT JOIN says: keys, conditions on the second stream, and what else partners must agree on."""
+        if pair := self._pair(part):
+            self._equalities.append((*pair, part))
+        elif self._home(part) == {self._left_stream}:
+            self._own[self._streams[1]].append(part)
+        else:
+            self._residual.append(part)
+
     def _classify(self, part: exp.Expr) -> None:
+        """What WHERE says, or ON of a JOIN. What names the second stream of a LEFT JOIN is asked of its answers."""
         homes = self._home(part)
-        ends = [self._home(end) for end in (part.left, part.right)] if isinstance(part, exp.EQ) else []
-        if ends and all(len(end) == 1 for end in ends) and ends[0] != ends[1]:
-            assert isinstance(part, exp.EQ)
-            self._equalities.append((self._term(part.left), self._term(part.right), part))
-        elif len(homes) == 1:
+        if not self.is_left and (pair := self._pair(part)):
+            self._equalities.append((*pair, part))
+        elif len(homes) == 1 and homes != {self._left_stream}:
             self._own[homes.pop()].append(part)
         else:
             self._rest.append(part)
+
+    def _pair(self, part: exp.Expr) -> tuple[_Term, _Term] | None:
+        """The two ends of an equality, if each is of one stream, and not of the same."""
+        if not isinstance(part, exp.EQ):
+            return None
+        left, right = self._home(part.left), self._home(part.right)
+        is_pair = len(left) == len(right) == 1 and left != right
+        return (self._term(part.left), self._term(part.right)) if is_pair else None
 
     def _term(self, tree: exp.Expr) -> _Term:
         (home,) = self._home(tree)
@@ -249,7 +291,7 @@ class JoinBinder:
         implied = [{term.name for term in terms} for terms in chosen]
         for left, right, part in self._equalities:
             if not any({left.name, right.name} <= known for known in implied):
-                self._rest.append(part)
+                (self._residual if self.is_left else self._rest).append(part)
         return [self._bring_to_one_type(terms) for terms in chosen]
 
     def _bring_to_one_type(self, terms: Sequence[_Term]) -> dict[int, Expression]:
@@ -278,7 +320,12 @@ class JoinBinder:
         for mine, other in ties:
             left, right = _in_common_type([mine, other], [scope, read.scope], self._tree)
             pairs.append((left, right))
-        return Lookup(node, read.source, read.name, tuple(pairs))
+        if table not in self._left:
+            return Lookup(node, read.source, read.name, tuple(pairs))
+        for part in self._left[table]:
+            check_table_condition(part, self._everywhere.owners(part), table, read.name)
+        asked = condition(reduce(exp.and_, self._left[table]), read.scope) if self._left[table] else None
+        return LeftLookup(node, read.source, read.name, tuple(pairs), asked)
 
     def _side(self, home: int) -> tuple[Node, Side]:
         read = self._reads[home]

@@ -12,6 +12,7 @@ from skerry.lang.sql.create_source import identifier
 from skerry.lang.sql.from_clause import From, read_from
 from skerry.lang.sql.gather import gather_node, is_gather
 from skerry.lang.sql.joins import JoinBinder, from_of
+from skerry.lang.sql.left_join import refuse_overload
 from skerry.lang.sql.overload import OVERLOAD_OPTIONS, number_option, overload
 from skerry.lang.sql.scalar import Scope, check_condition, condition, scalar
 from skerry.lang.sql.statements import location_of
@@ -125,6 +126,8 @@ def _bind_join(tree: exp.Select, streams: Streams, options: Mapping[str, str]) -
     asked = overload(options)
     if grouped and asked:
         raise OptionError("an aggregate over a join needs all combinations in time: it can neither shed nor spill")
+    if asked:
+        refuse_overload(binder.is_left)
     node = _bind_combinations(tree, binder, options.get("join", "snjoin"), _limit(options))
     return _set_overload(node, asked) if asked else node
 

@@ -1,0 +1,88 @@
+from collections import Counter
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skerry.model.expression import Expression
+from skerry.model.time import END_OF_TIME, Micros
+from skerry.operators.joins.left_join import LeftJoin
+from skerry.operators.operator import Operator
+from skerry.testing import laws
+from tests.operators.joins.test_multi_join import KEYS, SCHEMA, batch_of, side, steps, tuples_of
+
+spans = st.tuples(*[st.integers(0, 6) | st.just(2**62)] * 2)
+key_columns = pytest.mark.parametrize("keys", KEYS, ids="-".join)
+LATER = Expression('"b.row" > "a.row"', pa.bool_())
+conditions = pytest.mark.parametrize("condition", [None, LATER], ids=["always", "later"])
+
+
+class Streams(Operator):
+    """A left join whose streams come in one batch, distinguished by a column."""
+
+    def __init__(self, spans, keys, condition=None):
+        sides = [side(name, keys, span_us=span) for name, span in zip("ab", spans, strict=True)]
+        self._join = LeftJoin(sides, condition)
+        self.schema = self._join.schema
+        self.advance, self.changes = self._join.advance, self._join.changes
+        self.restore, self.snapshot = self._join.restore, self._join.snapshot
+
+    def transition(self, batch, stream=0):
+        streams = batch.column("stream").to_numpy() % 2
+        for stream in (0, 1):
+            found = self._join.transition(batch.filter(pa.array(streams == stream)).select(SCHEMA.names), stream)
+        return found
+
+
+def nested_loops(steps, spans, keys, condition):
+    """Every row of the first stream with each of its partners, or with None if it has none."""
+    tuples = list(tuples_of(steps, spans, keys))
+    here, there = ([each for each in tuples if each.stream == stream] for stream in (0, 1))
+    found = Counter()
+    for each in here:
+        partners = [other.row for other in there if _meet(each, other) and (not condition or other.row > each.row)]
+        found.update((each.row, partner) for partner in partners or [None])
+    return found
+
+
+def _meet(one, other):
+    return one.key is not None and one.key == other.key and max(one.start, other.start) <= min(one.end, other.end)
+
+
+@conditions
+@key_columns
+@settings(max_examples=30)
+@given(steps=steps(), spans=spans)
+def test_answers_are_those_of_nested_loops(keys, condition, steps, spans):
+    operator, found = Streams(spans, keys, condition), Counter()
+    for batch, watermark in [*steps, (steps[0][0].slice(0, 0), END_OF_TIME)]:
+        operator.transition(batch)
+        answers = operator.advance(watermark)
+        found.update(zip(answers["a.row"].to_pylist(), answers["b.row"].to_pylist(), strict=True))
+    assert found == nested_loops(steps, spans, keys, condition)
+
+
+@conditions
+@settings(max_examples=15)
+@given(steps=steps(), spans=st.tuples(st.integers(0, 6), st.integers(0, 6)))
+def test_all_laws_are_kept(condition, steps, spans):
+    laws.check_laws(lambda: Streams(spans, KEYS[0], condition), steps, time="ts")
+
+
+def test_a_row_without_a_partner_is_given_as_soon_as_none_can_come():
+    left = LeftJoin([side("a", span_us=5), side("b", span_us=1)])
+    left.transition(batch_of([{"ts": 3, "tag": 7}]), 0)
+    assert left.advance(Micros(8)).num_rows == 0
+    assert left.advance(Micros(9)).select(["a.tag", "b.tag"]).to_pylist() == [{"a.tag": 7, "b.tag": None}]
+    assert left.advance(END_OF_TIME).num_rows == 0
+
+
+def test_rows_are_forgotten_when_their_windows_are_over():
+    left = LeftJoin([side("a", span_us=5), side("b", span_us=5)])
+    for stream in (0, 1):
+        left.transition(batch_of([{"ts": 3, "tag": 7}]), stream)
+    left.advance(Micros(8))
+    assert len([name for name in left.snapshot() if name.count("/") > 1]) == 4
+    left.advance(Micros(9))
+    assert [name for name in left.snapshot() if name.count("/") > 1] == []
