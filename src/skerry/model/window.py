@@ -9,20 +9,34 @@ A reading belongs to one slice, and a slice to ``size / slide`` windows. TUMBLE 
 equal to the size, so one class serves both.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import gcd
 
 from skerry.errors import InputError
 from skerry.model.time import Micros, describe_interval
 
-__all__ = ["WINDOW_END", "WINDOW_START", "Window"]
+__all__ = ["WINDOW_END", "WINDOW_START", "GroupWindow", "Window"]
 
 WINDOW_START = "window_start"
 WINDOW_END = "window_end"
 
 
+class GroupWindow(ABC):
+    """A window that readings are grouped by."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """As a query writes it."""
+
+    @property
+    def only_groups(self) -> str | None:
+        """Why readings cannot be given one by one with their window, or joined within it; None if they can."""
+        return None
+
+
 @dataclass(frozen=True)
-class Window:
+class Window(GroupWindow):
     """A tumbling or hopping window.
 
     >>> Window(Micros(4), Micros(2)).slice_us
@@ -53,6 +67,11 @@ class Window:
         if self.tumbling:
             return f"TUMBLE {describe_interval(self.size_us)}"
         return f"HOP {describe_interval(self.slide_us)} of {describe_interval(self.size_us)}"
+
+    @property
+    def only_groups(self) -> str | None:
+        """A reading is in several hopping windows."""
+        return None if self.tumbling else "HOP puts a reading into several windows"
 
     @property
     def tumbling(self) -> bool:

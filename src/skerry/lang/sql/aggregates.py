@@ -1,6 +1,7 @@
 """GROUP BY: which parts of a SELECT are keys, which are folds, and what is computed from them."""
 
 import re
+from collections.abc import Callable
 
 import pyarrow as pa
 from sqlglot import exp
@@ -11,9 +12,9 @@ from skerry.lang.sql.scalar import Scope, scalar
 from skerry.lang.sql.statements import location_of
 from skerry.model.expression import Expression
 from skerry.model.types import SQL_TYPES, sql_name
-from skerry.model.window import WINDOW_END, WINDOW_START, Window
+from skerry.model.window import WINDOW_END, WINDOW_START, GroupWindow, Window
 from skerry.operators.partial_aggregate import SLICE
-from skerry.plan.aggregate import Aggregate
+from skerry.plan.aggregate import Aggregate, Grouping
 from skerry.plan.fold import FUNCTIONS, Fold
 from skerry.plan.node import Node
 from skerry.plan.project import Project
@@ -30,6 +31,8 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.StddevSamp: "stddev_samp",
     exp.Sum: "sum",
 }
+_AGGREGATES: dict[type[GroupWindow], Callable[..., Grouping]] = {Window: Aggregate}
+"""The node that groups by a kind of window."""
 _NUMERIC = ("avg", "sum", "stddev_pop", "stddev_samp")
 _COMPARABLE = frozenset({*SQL_TYPES.values(), pa.int8()})
 _TIME = "_time"
@@ -52,14 +55,14 @@ class AggregateBinder:
         for part in [*tree.selects, *([having.this] if having else [])]:
             self._collect_folds(part)
 
-    def aggregate(self, node: Node, window: Window, time: str) -> Aggregate:
+    def aggregate(self, node: Node, window: GroupWindow, time: str) -> Grouping:
         """The aggregate over ``node``."""
         bound = {name: scalar(tree, self._scope) for name, tree in (self._keys | self._arguments).items()}
         self._check_keys(bound)
         moment = Expression.of(time, self._scope.schema.field(time).type)
         below = Project(node, ((_TIME, moment), *bound.items()))
         folds = tuple(self._fold(name, bound) for name in self._calls)
-        return Aggregate(below, window, _TIME, tuple(self._keys), folds)
+        return _AGGREGATES[type(window)](below, window, _TIME, tuple(self._keys), folds)
 
     def over_groups(self, tree: exp.Expr, schema: pa.Schema) -> Expression:
         """Bind an expression over keys, folds and the window."""

@@ -13,7 +13,7 @@ from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
 from skerry.model.time import Micros
 from skerry.model.types import TIMESTAMP
-from skerry.model.window import WINDOW_END, WINDOW_START, Window
+from skerry.model.window import WINDOW_END, WINDOW_START, GroupWindow, Window
 
 __all__ = ["From", "call_name", "read_from", "stream", "time_column"]
 
@@ -27,7 +27,7 @@ class From:
     source: Source
     name: str
     time: str | None = None
-    window: Window | None = None
+    window: GroupWindow | None = None
     span_us: Micros | None = None
     """How long a reading stays, in a sliding window."""
     last_rows: int | None = None

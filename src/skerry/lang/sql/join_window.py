@@ -12,7 +12,7 @@ from sqlglot import exp
 from skerry.errors import SqlError
 from skerry.lang.sql.from_clause import From
 from skerry.lang.sql.statements import location_of
-from skerry.model.window import WINDOW_END, WINDOW_START
+from skerry.model.window import WINDOW_END, WINDOW_START, Window
 
 __all__ = ["check_ends", "find_window", "keep_for_window", "keep_within_window"]
 
@@ -42,9 +42,10 @@ def keep_for_window(read: From, tree: exp.Expr) -> From:
     """A stream that is joined, its readings staying as long as a window may last."""
     if read.window is None:
         return read
-    if not read.window.tumbling:
-        message = "HOP puts a reading into several windows; where streams are joined, write TUMBLE"
+    if read.window.only_groups:
+        message = f"{read.window.only_groups}; where streams are joined, write TUMBLE"
         raise SqlError(message, location_of(tree))
+    assert isinstance(read.window, Window)
     return replace(read, span_us=read.window.size_us)
 
 

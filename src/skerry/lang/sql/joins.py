@@ -23,7 +23,7 @@ from skerry.lang.sql.streams import Streams
 from skerry.model.arrival import STAMPS
 from skerry.model.expression import Expression
 from skerry.model.types import sql_name
-from skerry.model.window import WINDOW_END, WINDOW_START, Window
+from skerry.model.window import WINDOW_END, WINDOW_START, GroupWindow
 from skerry.plan.join import Join
 from skerry.plan.left_join import LeftJoin
 from skerry.plan.left_lookup import LeftLookup
@@ -124,7 +124,7 @@ class JoinBinder:
         return [of_streams[first] for of_streams in self._keys], *self._side(second)
 
     @property
-    def window(self) -> tuple[Window, str]:
+    def window(self) -> tuple[GroupWindow, str]:
         """The window that combinations are gathered by, and the time that it goes by."""
         read = find_window(self._reads, self._tree)
         assert read.window is not None

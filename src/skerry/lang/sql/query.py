@@ -18,7 +18,7 @@ from skerry.lang.sql.scalar import Scope, check_condition, condition, scalar
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
 from skerry.model.expression import Expression
-from skerry.plan.aggregate import Aggregate
+from skerry.plan.aggregate import Grouping
 from skerry.plan.join import MOST_COMBINATIONS, Join
 from skerry.plan.node import Node
 from skerry.plan.overload import Overload
@@ -111,10 +111,9 @@ def _bind_single(tree: exp.Select, read: From, streams: Streams) -> Node:
         return absence_node(absent, read, Project(node, _columns(tree, read.scope)), streams)
     if _aggregates(tree):
         return _bind_aggregate(tree, node, read)
-    if read.window and not read.window.tumbling:
-        raise SqlError(
-            "HOP puts a reading into several windows; aggregate over it, or read the stream", location_of(tree)
-        )
+    if read.window and read.window.only_groups:
+        message = f"{read.window.only_groups}; aggregate over it, or read the stream"
+        raise SqlError(message, location_of(tree))
     return Project(node, _columns(tree, read.scope))
 
 
@@ -207,7 +206,7 @@ def _bind_aggregate(tree: exp.Select, node: Node, read: From) -> Node:
     return _bind_groups(tree, groups, groups.aggregate(node, read.window, read.time))
 
 
-def _bind_groups(tree: exp.Select, groups: AggregateBinder, aggregate: Aggregate) -> Node:
+def _bind_groups(tree: exp.Select, groups: AggregateBinder, aggregate: Grouping) -> Node:
     """The columns of an aggregating SELECT, and its HAVING."""
     columns = tuple(
         (output_name(part, position), groups.over_groups(part.unalias(), aggregate.schema))
