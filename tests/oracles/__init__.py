@@ -5,6 +5,7 @@ from tests.oracles.groups import group
 from tests.oracles.hashes import hash_bytes, hash_integer, mix
 from tests.oracles.joins import arriving_combinations, combinations
 from tests.oracles.lateness import mark_late
+from tests.oracles.sessions import number_sessions
 from tests.oracles.sums import deviation, nearest, total
 from tests.oracles.windows import aggregate_windows, window_starts
 
@@ -21,6 +22,7 @@ __all__ = [
     "mark_late",
     "mix",
     "nearest",
+    "number_sessions",
     "total",
     "window_starts",
 ]

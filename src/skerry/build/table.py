@@ -19,6 +19,7 @@ from skerry.build.gather import build_gather
 from skerry.build.join import build_join, name_join_kernels
 from skerry.build.left_join import build_left_join, build_left_lookup, name_left_join_kernels
 from skerry.build.lookup import build_lookup
+from skerry.build.session_aggregate import build_partial_sessions, build_session_aggregate
 from skerry.operators.operator import Operator
 from skerry.plan.absence import Absence
 from skerry.plan.aggregate import Aggregate
@@ -30,6 +31,7 @@ from skerry.plan.left_join import LeftJoin
 from skerry.plan.left_lookup import LeftLookup
 from skerry.plan.lookup import Lookup
 from skerry.plan.node import Stateful, Stateless
+from skerry.plan.session_aggregate import SessionAggregate
 
 __all__ = ["NO_TABLES", "Tables", "build_partial", "build_state", "build_stateless", "name_kernels"]
 
@@ -57,6 +59,7 @@ _STATEFUL: Mapping[type[Stateful], _Builder] = {
     Gather: _Builder(build_gather, kernels=lambda node: ["gather"]),
     Join: _Builder(build_join, kernels=name_join_kernels),
     LeftJoin: _Builder(build_left_join, kernels=name_left_join_kernels),
+    SessionAggregate: _Builder(build_session_aggregate, build_partial_sessions),
 }
 
 _STATELESS: Mapping[type[Stateless], Callable[[Any, Tables], list[Operator]]] = {

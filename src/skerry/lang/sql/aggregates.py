@@ -11,6 +11,7 @@ from skerry.lang.sql.create_source import identifier
 from skerry.lang.sql.scalar import Scope, scalar
 from skerry.lang.sql.statements import location_of
 from skerry.model.expression import Expression
+from skerry.model.session_window import SessionWindow
 from skerry.model.types import SQL_TYPES, sql_name
 from skerry.model.window import WINDOW_END, WINDOW_START, GroupWindow, Window
 from skerry.operators.partial_aggregate import SLICE
@@ -18,6 +19,7 @@ from skerry.plan.aggregate import Aggregate, Grouping
 from skerry.plan.fold import FUNCTIONS, Fold
 from skerry.plan.node import Node
 from skerry.plan.project import Project
+from skerry.plan.session_aggregate import SessionAggregate
 
 __all__ = ["AggregateBinder"]
 
@@ -31,7 +33,7 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.StddevSamp: "stddev_samp",
     exp.Sum: "sum",
 }
-_AGGREGATES: dict[type[GroupWindow], Callable[..., Grouping]] = {Window: Aggregate}
+_AGGREGATES: dict[type[GroupWindow], Callable[..., Grouping]] = {Window: Aggregate, SessionWindow: SessionAggregate}
 """The node that groups by a kind of window."""
 _NUMERIC = ("avg", "sum", "stddev_pop", "stddev_samp")
 _COMPARABLE = frozenset({*SQL_TYPES.values(), pa.int8()})

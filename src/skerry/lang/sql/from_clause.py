@@ -11,6 +11,7 @@ from skerry.lang.sql.create_source import identifier, interval
 from skerry.lang.sql.scalar import Scope
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
+from skerry.model.session_window import SessionWindow
 from skerry.model.time import Micros
 from skerry.model.types import TIMESTAMP
 from skerry.model.window import WINDOW_END, WINDOW_START, GroupWindow, Window
@@ -122,11 +123,21 @@ def _lay_counted(call: exp.Func, source: Source, name: str) -> From:
     return From(source, name, source.event_time, last_rows=int(count.name))
 
 
+def _lay_session(call: exp.Func, source: Source, name: str) -> From:
+    time = time_column(call, source, call.expressions[1])
+    try:
+        window = SessionWindow(interval(call.expressions[2]))
+    except InputError as error:
+        raise SqlError(str(error), location_of(call)) from None
+    return From(source, name, time, window)
+
+
 _WINDOWS: dict[str, tuple[str, Callable[[exp.Func, Source, str], From]]] = {
     "TUMBLE": ("TUMBLE(stream, time, size)", _lay_aligned),
     "HOP": ("HOP(stream, time, slide, size)", _lay_aligned),
     "SLIDING": ("SLIDING(stream, time, size)", _lay_sliding),
     "LAST_ROWS": ("LAST_ROWS(stream, count)", _lay_counted),
+    "SESSION_WINDOW": ("SESSION_WINDOW(stream, time, gap)", _lay_session),
 }
 
 
