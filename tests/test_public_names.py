@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -7,7 +8,39 @@ import skerry
 
 
 def test_public_names_are_these():
-    assert skerry.__all__ == ["Database", "Settings", "SkerryError", "__version__", "connect"]
+    assert skerry.__all__ == [
+        "CatalogError",
+        "Database",
+        "FileSink",
+        "InputError",
+        "MemorySink",
+        "OptionError",
+        "Outcome",
+        "RuleError",
+        "RunError",
+        "Sensor",
+        "Settings",
+        "SetupError",
+        "Sink",
+        "SkerryError",
+        "Source",
+        "SourceError",
+        "SqlError",
+        "StandingView",
+        "Subscription",
+        "Tally",
+        "View",
+        "__version__",
+        "connect",
+    ]
+
+
+def test_public_names_are_listed_though_they_are_not_loaded():
+    assert set(skerry.__all__) <= set(dir(skerry))
+
+
+def test_types_are_shipped():
+    assert (Path(skerry.__file__).parent / "py.typed").exists()
 
 
 @pytest.mark.parametrize("name", skerry.__all__)

@@ -8,22 +8,82 @@
 951
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from skerry.errors import SkerryError
+from skerry.errors import (
+    CatalogError,
+    InputError,
+    OptionError,
+    RuleError,
+    RunError,
+    SetupError,
+    SkerryError,
+    SourceError,
+    SqlError,
+)
 
 if TYPE_CHECKING:
-    from skerry.database import Database, Settings, connect
+    from skerry.catalog import Sensor, Source, Subscription, View
+    from skerry.database import Database, Settings, StandingView, connect
+    from skerry.pipeline.outcome import Outcome, Tally
+    from skerry.sinks.files import FileSink
+    from skerry.sinks.memory import MemorySink
+    from skerry.sinks.sink import Sink
 
-__all__ = ["Database", "Settings", "SkerryError", "__version__", "connect"]
+__all__ = [
+    "CatalogError",
+    "Database",
+    "FileSink",
+    "InputError",
+    "MemorySink",
+    "OptionError",
+    "Outcome",
+    "RuleError",
+    "RunError",
+    "Sensor",
+    "Settings",
+    "SetupError",
+    "Sink",
+    "SkerryError",
+    "Source",
+    "SourceError",
+    "SqlError",
+    "StandingView",
+    "Subscription",
+    "Tally",
+    "View",
+    "__version__",
+    "connect",
+]
 
 __version__ = "0.1.0"
 
+_HOMES = {
+    "Database": "skerry.database",
+    "FileSink": "skerry.sinks.files",
+    "MemorySink": "skerry.sinks.memory",
+    "Outcome": "skerry.pipeline.outcome",
+    "Sensor": "skerry.catalog",
+    "Settings": "skerry.database",
+    "Sink": "skerry.sinks.sink",
+    "Source": "skerry.catalog",
+    "StandingView": "skerry.database",
+    "Subscription": "skerry.catalog",
+    "Tally": "skerry.pipeline.outcome",
+    "View": "skerry.catalog",
+    "connect": "skerry.database",
+}
+"""Names that are loaded when they are asked for: Spark's workers import this package and never need them."""
+
 
 def __getattr__(name: str) -> object:
-    """Load the database when it is asked for: Spark's workers import this package and never need it."""
-    if name in ("Database", "Settings", "connect"):
-        from skerry import database
+    """Load a public name from its home."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'skerry' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
 
-        return getattr(database, name)
-    raise AttributeError(f"module 'skerry' has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    """The public names, loaded or not."""
+    return sorted({*globals(), *__all__})

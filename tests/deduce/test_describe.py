@@ -32,3 +32,8 @@ def test_stages_with_recursion_inside_are_described():
     assert (
         "class Y (by stages, with positive recursion inside a stage):\n  gas before vented; rules 1, 2, 3, 4\n" in text
     )
+
+
+def test_spatial_ranges_are_said_to_have_no_effect():
+    program = "base p(a: int). derived q(a: int). q(x) :- p(x). output q. spatial p ~ p within 2 hops."
+    assert "spatial p ~ p within 2 hops: read, but without effect" in describe(check_text(program))

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from skerry import __version__
-from skerry.cli import bench, demo, doctor, explain, queries, reproduce, rules, run, verify
+from skerry.cli import bench, demo, doctor, explain, queries, reproduce, rules, run, sensors, verify
 from skerry.errors import InputError, SkerryError
 
 __all__ = ["app", "main"]
@@ -26,6 +26,7 @@ for command in (demo.demo, run.run, explain.explain, verify.verify, doctor.docto
     app.command()(command)
 app.add_typer(queries.queries, name="queries")
 app.add_typer(rules.rules, name="rules")
+app.add_typer(sensors.sensors, name="sensors")
 
 
 def _version(asked: bool) -> None:

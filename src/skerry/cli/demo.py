@@ -33,7 +33,9 @@ _COMMUTERS = 1_000
 def demo(
     name: Annotated[str, typer.Argument(help="Which demo.")] = "traffic",
     seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
-    no_page: Annotated[bool, typer.Option("--no-page", help="Only the terminal.")] = False,
+    no_page: Annotated[
+        bool, typer.Option("--no-page", help="Only the terminal. There is no page yet: this changes nothing.")
+    ] = False,
 ) -> None:
     """Show standing queries over simulated I-80 sensors, on Spark, until Ctrl-C.
 

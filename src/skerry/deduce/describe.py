@@ -20,7 +20,7 @@ def describe(checked: Checked) -> str:
 
     Predicates whose names begin with $ were added by the checks: they stand for ``_`` under NOT.
     """
-    return "\n".join([*_predicates(checked), "", *_components(checked), "", *_outputs(checked)])
+    return "\n".join([*_predicates(checked), "", *_components(checked), "", *_outputs(checked), *_spatial(checked)])
 
 
 def _predicates(checked: Checked) -> Iterator[str]:
@@ -59,6 +59,12 @@ def _stage(checked: Checked, name: str, component: Component) -> str:
     column = checked.predicates[name].columns[component.stages[name]]
     length = "length of " if column.type == "list" else ""
     return f"{length}{name}.{column.name}"
+
+
+def _spatial(checked: Checked) -> Iterator[str]:
+    for spatial in checked.program.spatial:
+        pair = f"{spatial.left} ~ {spatial.right} within {spatial.hops} hops"
+        yield f"spatial {pair}: read, but without effect, since no program runs in a network yet"
 
 
 def _outputs(checked: Checked) -> Iterator[str]:
