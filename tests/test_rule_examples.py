@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from skerry.cli import app
-from skerry.deduce.builtins import Builtins, allowed_modules
+from skerry.deduce.builtins import Builtins, list_allowed_modules
 from skerry.deduce.checks import check
 from skerry.deduce.facts import Outputs, read_facts
 from skerry.errors import RuleError
@@ -50,7 +50,7 @@ def test_reference_gives_the_same(name, tmp_path):
     checked = check(read((RULES / f"{name}.dl").read_text()))
     facts = read_facts(RULES / "facts" / name, checked)
     outputs = Outputs(checked, facts.unit)
-    with Builtins(checked.program.functions, allowed_modules(RULES), RULES) as builtins:
+    with Builtins(checked.program.functions, list_allowed_modules(RULES), RULES) as builtins:
         reference = Reference(checked, builtins, facts.unit)
         for tick in facts.ticks:
             outputs.add(tick.now, reference.tick(tick.now, tick.inserts, tick.deletes))

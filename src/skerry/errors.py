@@ -83,7 +83,7 @@ class SqlError(InputError):
         return f"{location}: {message}" if location else str(message)
 
 
-def _listed(known: Iterable[str]) -> str:
+def _list_names(known: Iterable[str]) -> str:
     return ", ".join(known) or "none"
 
 
@@ -96,7 +96,7 @@ class UnknownStream(SqlError):
     def __str__(self) -> str:
         """Name the stream, and the streams there are."""
         name, known, location = self.args
-        message = f"unknown stream {name!r}; the catalogue has {_listed(known)}"
+        message = f"unknown stream {name!r}; the catalogue has {_list_names(known)}"
         return f"{location}: {message}" if location else message
 
 
@@ -109,7 +109,7 @@ class UnknownColumn(SqlError):
     def __str__(self) -> str:
         """Name the column, and the columns there are."""
         name, stream, known, location = self.args
-        message = f"unknown column {name!r}; {stream} has {_listed(known)}"
+        message = f"unknown column {name!r}; {stream} has {_list_names(known)}"
         return f"{location}: {message}" if location else message
 
 
@@ -122,7 +122,7 @@ class UnknownFunction(SqlError):
     def __str__(self) -> str:
         """Name the function, and the ones that look like it."""
         name, near, location = self.args
-        message = f"unknown function {name!r}" + (f"; did you mean {_listed(near)}?" if near else "")
+        message = f"unknown function {name!r}" + (f"; did you mean {_list_names(near)}?" if near else "")
         return f"{location}: {message}" if location else message
 
 

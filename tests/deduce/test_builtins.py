@@ -2,7 +2,7 @@
 
 import pytest
 
-from skerry.deduce.builtins import Builtins, allowed_modules
+from skerry.deduce.builtins import Builtins, list_allowed_modules
 from skerry.errors import InputError, RuleError, RuleLimit
 from skerry.plan.program import Function, Type
 
@@ -132,9 +132,9 @@ def test_wrong_path_is_refused(path):
 
 
 def test_settings_name_the_modules(tmp_path):
-    assert allowed_modules(tmp_path) == ()
+    assert list_allowed_modules(tmp_path) == ()
     (tmp_path / "skerry.toml").write_text('[rules]\nbuiltins = ["steps", "more"]\n')
-    assert allowed_modules(tmp_path) == ("steps", "more")
+    assert list_allowed_modules(tmp_path) == ("steps", "more")
 
 
 @pytest.mark.parametrize(
@@ -143,4 +143,4 @@ def test_settings_name_the_modules(tmp_path):
 def test_wrong_settings_are_told(tmp_path, text):
     (tmp_path / "skerry.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(InputError, match=r"skerry\.toml"):
-        allowed_modules(tmp_path)
+        list_allowed_modules(tmp_path)

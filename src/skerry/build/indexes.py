@@ -17,7 +17,7 @@ def pack_indexes(root: Node) -> Node:
         return root
     root = root.with_inputs(tuple(pack_indexes(each) for each in root.inputs))
     if isinstance(root, FanOut | SelectAny) and not root.index:
-        return root.changed(index=_pack(root))
+        return root.replace_fields(index=_pack(root))
     return root
 
 

@@ -12,7 +12,7 @@ from rich.progress import track
 
 from skerry.cli.script import open_script
 from skerry.database import RUNTIMES
-from skerry.deduce.builtins import Builtins, allowed_modules
+from skerry.deduce.builtins import Builtins, list_allowed_modules
 from skerry.deduce.change import Tick
 from skerry.deduce.checks import check as checked_program
 from skerry.deduce.describe import describe
@@ -158,7 +158,7 @@ def _check_file(program: Path) -> Checked:
 
 
 def _builtins(checked: Checked, project: Path) -> Builtins:
-    return Builtins(checked.program.functions, allowed_modules(project), project)
+    return Builtins(checked.program.functions, list_allowed_modules(project), project)
 
 
 @contextmanager

@@ -123,7 +123,7 @@ class WindowAggregate(Operator):
         """One row for each slice and group."""
         groups = group_rows([rows.column(position) for position in range(1 + len(self._keys))], rows.num_rows)
         first = pa.array(groups.first)
-        heads = [rows.column(place).take(first) for place in range(1 + len(self._keys))]
+        heads = [rows.column(position).take(first) for position in range(1 + len(self._keys))]
         columns = [accumulator.merge(rows.column(accumulator.name), groups) for accumulator in self._accumulators]
         return pa.RecordBatch.from_arrays([*heads, *columns], schema=self._partial_schema)
 

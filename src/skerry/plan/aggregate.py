@@ -48,7 +48,7 @@ class Grouping(Stateful):
     def with_inputs(self, inputs: tuple[Node, ...]) -> Self:
         """The same aggregate over another input."""
         (only,) = inputs
-        return self.changed(input=only)
+        return self.replace_fields(input=only)
 
     @property
     def key_fields(self) -> tuple[pa.Field, ...]:

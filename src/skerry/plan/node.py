@@ -40,7 +40,7 @@ class Node(ABC):
     def describe(self) -> str:
         """One line for ``explain``."""
 
-    def changed(self, **fields: Any) -> Self:
+    def replace_fields(self, **fields: Any) -> Self:
         """The same node with other values in some fields."""
         found: Self = replace(cast(Any, self), **fields)  # every node is a dataclass
         return found
@@ -76,7 +76,7 @@ class Stateless(Node):
     def with_inputs(self, inputs: tuple[Node, ...]) -> Self:
         """The same node over another input."""
         (only,) = inputs
-        return self.changed(input=only)
+        return self.replace_fields(input=only)
 
     @property
     def tables(self) -> tuple[Source, ...]:
@@ -146,7 +146,7 @@ class ManyInputs(Stateful):
 
     def with_inputs(self, inputs: tuple[Node, ...]) -> Self:
         """The same node over other relations."""
-        return self.changed(relations=inputs)
+        return self.replace_fields(relations=inputs)
 
 
 def walk(root: Node) -> Iterator[Node]:

@@ -61,7 +61,7 @@ class Operate(StatefulProcessor):
         envelopes = sorted(rows, key=lambda row: (row.name, row.task))
         # Taken out while it works: should the task fail half-way, nobody finds it half changed.
         kept = _kept.pop((self._run, group, bucket), None)
-        if kept is None or kept.version != self._saved_version():
+        if kept is None or kept.version != self._read_saved_version():
             kept = self._restore(self._views[group])
         answers = _answer(kept.work, envelopes)
         lost = kept.work.take_losses()  # before the state is saved: what was reported is not in it any more
@@ -98,7 +98,7 @@ class Operate(StatefulProcessor):
         self._part_writer.write_part(name, batch_of_task(), bucket, answers)
         return _to_deliver(group, bucket, name, None, answers.num_rows)
 
-    def _saved_version(self) -> int:
+    def _read_saved_version(self) -> int:
         clock = self._pages.getValue((_CLOCK,))
         return int(json.loads(clock[0])["version"]) if clock is not None else -1
 

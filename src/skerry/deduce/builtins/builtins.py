@@ -24,7 +24,7 @@ from skerry.errors import InputError, RuleError, RuleLimit
 from skerry.model.term import Value
 from skerry.plan.program import Function
 
-__all__ = ["Builtins", "allowed_modules"]
+__all__ = ["Builtins", "list_allowed_modules"]
 
 _BUNDLED = {"geo": geo}
 _BATCH = 1_000
@@ -140,7 +140,7 @@ def _check(function: Function, allowed: Collection[str]) -> None:
         raise RuleError("E104", message, fix, location=function.location)
 
 
-def allowed_modules(folder: Path) -> tuple[str, ...]:
+def list_allowed_modules(folder: Path) -> tuple[str, ...]:
     """The modules that a project's ``skerry.toml`` allows; none if there is no such file."""
     path = folder / "skerry.toml"
     try:

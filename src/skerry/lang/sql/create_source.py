@@ -11,7 +11,7 @@ from skerry.lang.sql.statements import Statement, location_of
 from skerry.model.time import MICROS, Micros
 from skerry.model.types import SQL_TYPES, TIMESTAMP, sql_name
 
-__all__ = ["check_name", "declared_source", "identifier", "interval", "options_of"]
+__all__ = ["check_name", "identifier", "interval", "options_of", "read_source"]
 
 _LONGEST_US = 2**60
 _SYNONYMS = {"TEXT": "VARCHAR", "CHAR": "VARCHAR", "REAL": "FLOAT", "TINYINT": "SMALLINT"}
@@ -30,7 +30,7 @@ def check_name(name: str, location: Location | None = None) -> str:
     return name
 
 
-def declared_source(statement: Statement) -> Source:
+def read_source(statement: Statement) -> Source:
     """What a CREATE SOURCE or CREATE TABLE declares."""
     tree = statement.tree
     assert isinstance(tree, exp.Create)

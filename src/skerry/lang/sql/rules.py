@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlglot import exp
 
 from skerry.catalog import Source, View
-from skerry.deduce.builtins import allowed_modules
+from skerry.deduce.builtins import list_allowed_modules
 from skerry.deduce.checks import check
 from skerry.errors import InputError, OptionError, RuleError, UnknownStream
 from skerry.lang.rules import read
@@ -54,7 +54,7 @@ def _bind_program(view: View, base: Path, streams: Streams) -> Deduce:
             raise UnknownStream(name, streams.known)
         return found
 
-    builtins = (tuple(allowed_modules(base)), str(base.resolve()))
+    builtins = (tuple(list_allowed_modules(base)), str(base.resolve()))
     with _name_file(view.options["rules"]):
         return deduce_node(read(view.program), view.options.get("output"), find, builtins)
 

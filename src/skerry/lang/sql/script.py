@@ -10,7 +10,7 @@ from sqlglot import exp
 from skerry.catalog import Catalog, Source, Subscription, View
 from skerry.errors import CatalogError, InputError, SqlError
 from skerry.lang.rules.program_file import read_program_text
-from skerry.lang.sql.create_source import check_name, declared_source, identifier, options_of
+from skerry.lang.sql.create_source import check_name, identifier, options_of, read_source
 from skerry.lang.sql.predicates import Predicates
 from skerry.lang.sql.query import query_plan
 from skerry.lang.sql.rules import rules_outputs, rules_plan
@@ -101,7 +101,7 @@ class Session:
     def _carry_out(self, statement: Statement) -> None:
         tree = statement.tree
         if isinstance(tree, exp.Create) and tree.kind in ("SOURCE", "TABLE"):
-            self._create(tree, declared_source(statement))
+            self._create(tree, read_source(statement))
         elif isinstance(tree, exp.Create) and tree.kind == "VIEW":
             self._create_view(tree, statement)
         elif isinstance(tree, exp.Drop) and tree.kind in ("SOURCE", "TABLE", "VIEW"):

@@ -19,5 +19,5 @@ def resolve_paths(view: ViewPlan, base: Path) -> ViewPlan:
 def _resolve(node: Node, base: Path) -> Node:
     if isinstance(node, Join) and isinstance(node.overload, Spilling):
         folder = str((base / node.overload.folder).resolve())
-        return node.changed(overload=replace(node.overload, folder=folder))
+        return node.replace_fields(overload=replace(node.overload, folder=folder))
     return node.with_inputs(tuple(_resolve(each, base) for each in node.inputs))
