@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from skerry.build.cut import CutView, cut_view
+from skerry.build.cut import CutView
 from skerry.catalog import Catalog
 from skerry.lang.sql import Session
 from skerry.model.time import END_OF_TIME
@@ -37,20 +37,20 @@ def plans(count: int) -> list[ViewPlan]:
     return session.plans()
 
 
-def answered(views: Sequence[ViewPlan], cut: Steps) -> Counter[str]:
+def count_answers(views: Sequence[CutView], steps: Steps) -> Counter[str]:
     """How many answers each view has, all run step by step."""
     found: Counter[str] = Counter()
-    for view in map(cut_view, views):
-        found += _answered(view, cut)
+    for view in views:
+        found += _count_answers(view, steps)
     return found
 
 
-def _answered(view: CutView, cut: Steps) -> Counter[str]:
+def _count_answers(view: CutView, steps: Steps) -> Counter[str]:
     found: Counter[str] = Counter()
     operator, routes = view.build_operate(), [feed.build_route() for feed in view.feeds]
-    for batches, newest in [*cut, ([], END_OF_TIME)]:
-        for place, batch in enumerate(batches):
-            operator.transition(routes[place].transition(batch), place)
+    for batches, newest in [*steps, ([], END_OF_TIME)]:
+        for stream, batch in enumerate(batches):
+            operator.transition(routes[stream].transition(batch), stream)
         for output, rows in view.by_output(operator.advance(newest)):
             found[output] += rows.num_rows
     return found

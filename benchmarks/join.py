@@ -25,6 +25,7 @@ import pyarrow as pa
 import _shared_joins
 from _watched import watched
 from _workloads import ANSWERS, WINDOW_US, complete, gathered, steps, write_parts
+from skerry.build.cut import cut_view
 from skerry.model.time import END_OF_TIME
 from skerry.operators.gather import Gather
 from skerry.operators.joins.make_technique import TECHNIQUES
@@ -163,12 +164,13 @@ def measure_shared(count: int = 1_000, some: int = 20) -> dict[str, float]:
     """Views over one join: how many readings a second all of them take in together, and each alone."""
     streams = complete()[:3]
     cut, views = list(steps(streams, _STEP_ROWS)), _shared_joins.plans(count)
-    together, rows = share(views), sum(stream.num_rows for stream in streams)
-    answers = _shared_joins.answered(together, cut)
-    expected = _shared_joins.answered(views[:some], cut)
+    together, alone = list(map(cut_view, share(views))), list(map(cut_view, views[:some]))
+    rows = sum(stream.num_rows for stream in streams)
+    answers = _shared_joins.count_answers(together, cut)
+    expected = _shared_joins.count_answers(alone, cut)
     assert {name: answers[name] for name in expected} == expected, "shared and alone differ"
-    many, _ = measure(lambda: _shared_joins.answered(together, cut).total(), rows)
-    few, _ = measure(lambda: _shared_joins.answered(views[:some], cut).total(), rows)
+    many, _ = measure(lambda: _shared_joins.count_answers(together, cut).total(), rows)
+    few, _ = measure(lambda: _shared_joins.count_answers(alone, cut).total(), rows)
     name = f"{count} views, one join"
     print(f"  {name}: {many / 1e6:.2f} M tuples/s, {many / few * count / some:.0f} times each alone", flush=True)
     return {name: many, f"{name}: times each alone": many / few * count / some}
