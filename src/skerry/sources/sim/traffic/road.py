@@ -8,7 +8,7 @@ Each segment has a pair of stations on either side: traffic passes the upstream 
 downstream one, 200 feet on, a few seconds later. Eight segments have the 32 stations of the Berkeley
 Highway Lab; a longer road goes on eastward with more of the same. A station has a loop in each road lane.
 
-Madden, Franklin: Fjording the Stream, 2002, section 2.2.1.
+Madden, Franklin: Fjording the Stream: An Architecture for Queries over Streaming Sensor Data, 2001, section 2.2.1.
 """
 
 from dataclasses import dataclass
