@@ -12,7 +12,7 @@ __all__ = ["summarize"]
 def summarize(outcome: Outcome, runtime: str, seconds: float, out: Path | None) -> str:
     """What came in, what became of it, what came out.
 
-    >>> from skerry.pipeline.gate import Tally
+    >>> from skerry.pipeline.outcome import Tally
     >>> print(summarize(Outcome({"road": Tally(8, 1, 1)}, answers={"slow": 3}, batches=2), "fjord", 2.0, None))
     ran on fjord: 2 batches in 2.0 s, 5 readings a second
       road: read 10 = accepted 8 + late 1 + rejected 1
