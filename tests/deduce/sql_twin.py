@@ -27,7 +27,8 @@ def answers(checked: Checked, facts: dict[str, set[tuple]]) -> dict[str, list[tu
             database.execute(f'INSERT INTO "{name}" VALUES ({", ".join("?" * len(row))})', row)
     for component in checked.components:
         selected = " UNION ".join(_Select(rule).text() for rule in component.rules)
-        database.execute(f'INSERT INTO "{component.predicates[0]}" {selected}')
+        # A relation is a set: UNION drops doubles only between several rules.
+        database.execute(f'INSERT INTO "{component.predicates[0]}" SELECT DISTINCT * FROM ({selected})')
     return {name: database.execute(f'SELECT * FROM "{name}"').fetchall() for name in checked.predicates}
 
 
