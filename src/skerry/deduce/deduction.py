@@ -50,7 +50,7 @@ class Deduction(Operator):
         self._slide_us = slide_us
         columns = engine.schema(predicate)
         self.schema = pa.schema([pa.field("_ts", TIMESTAMP), pa.field("_op", pa.string()), *columns])
-        self._stores = [RowStore(each.kept) for each in self._facts]
+        self._stores = [RowStore(each.stored_schema) for each in self._facts]
         self._waiting: list[list[pa.RecordBatch]] = [[] for _ in self._facts]
         self._moments: list[int] = []
         self._closed: int = START_OF_TIME
@@ -62,7 +62,7 @@ class Deduction(Operator):
             facts = self._facts[stream]
             starts = facts.starts(batch)
             ticks = self._ticks(starts)
-            rows = pa.RecordBatch.from_arrays([*batch.columns, pa.array(ticks)], schema=facts.kept)
+            rows = pa.RecordBatch.from_arrays([*batch.columns, pa.array(ticks)], schema=facts.stored_schema)
             self._stores[stream].add(rows, facts.ends(starts))
             self._expect(facts, starts, ticks)
             self._waiting[stream].append(rows)
@@ -142,7 +142,7 @@ class Deduction(Operator):
     def _by_tick(self, stream: int) -> dict[int, pa.RecordBatch]:
         """The facts that wait, by the tick at which they begin to count; those of later ticks go on waiting."""
         facts = self._facts[stream]
-        rows = join(self._waiting[stream], facts.kept)
+        rows = join(self._waiting[stream], facts.stored_schema)
         ticks = rows.column(TICK).to_numpy()
         ready = ticks < self._closed
         self._waiting[stream] = [rows.filter(pa.array(~ready))]

@@ -34,7 +34,7 @@ class Facts:
         return batch.column(self.time).view(pa.int64()).to_numpy()
 
     @property
-    def kept(self) -> pa.Schema:
+    def stored_schema(self) -> pa.Schema:
         """The columns that are kept of a row."""
         return self.schema.append(pa.field(TICK, pa.int64()))
 

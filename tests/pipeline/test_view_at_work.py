@@ -1,0 +1,56 @@
+from skerry.errors import LimitError
+from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
+from skerry.pipeline.view_at_work import ViewAtWork
+from tests.fjord.given import MEAN, batch, views
+from tests.pipeline.test_pipeline import SHED
+
+
+def at_work(statement=MEAN):
+    (view,) = views(statement)
+    return ViewAtWork(view), view.feeds[0].build_route()
+
+
+def test_answers_follow_from_rows_and_from_time():
+    work, route = at_work()
+    assert work.transition(route.transition(batch([(1, 1, 8.0)]))).num_rows == 0
+    assert work.advance(END_OF_TIME).column("n").to_pylist() == [1]
+
+
+def test_watermark_is_the_newest_event_time_less_the_delay_and_never_goes_back():
+    work, _ = at_work()
+    assert work.watermark == START_OF_TIME
+    for newest in (90, 50):
+        work.note_newest("road", Micros(newest))
+    assert work.watermark == 70
+
+
+def test_view_that_asks_for_too_much_stops_and_gives_nothing_more(monkeypatch):
+    work, _ = at_work()
+
+    def fail(watermark):
+        raise LimitError("too many groups")
+
+    monkeypatch.setattr(work.operator, "advance", fail)
+    assert work.advance(Micros(1)).num_rows == 0
+    assert work.failures == {"mean": "too many groups"}
+    monkeypatch.undo()
+    assert work.advance(END_OF_TIME).num_rows == 0
+
+
+def test_what_was_counted_is_reported_once():
+    work, _ = at_work(SHED.format("pairs", "gone"))
+    for stream, feed in enumerate(work.view.feeds):
+        work.transition(feed.build_route().transition(batch([(1, 1, 8.0)])), stream)
+    work.advance(Micros(1))
+    assert work.take_figures()["received"] == 2
+    assert work.take_figures() == {}
+
+
+def test_restored_view_goes_on_where_the_other_was():
+    work, route = at_work()
+    work.transition(route.transition(batch([(1, 1, 8.0)])))
+    work.note_newest("road", Micros(5))
+    other, _ = at_work()
+    other.restore(work.operator.snapshot(), work.newest, work.failure)
+    assert other.watermark == work.watermark
+    assert other.advance(END_OF_TIME).equals(work.advance(END_OF_TIME))
