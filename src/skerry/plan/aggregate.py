@@ -5,7 +5,6 @@ from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 
-from skerry.catalog import Source
 from skerry.errors import InputError
 from skerry.model.types import TIMESTAMP
 from skerry.model.window import WINDOW_END, WINDOW_START, Window
@@ -68,10 +67,6 @@ class Grouping(Stateful):
     def time_of(self, position: int) -> str | None:
         """The time that windows go by."""
         return self.time
-
-    def feed_name(self, position: int, source: Source) -> str:
-        """The source's name: there is one input."""
-        return source.name
 
     def describe(self) -> str:
         """The folds, the groups and the windows."""
