@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from skerry.build.table import NO_TABLES, Tables, build_stateless
-from skerry.model.expression import Columns, Expression
+from skerry.model.expression import list_columns
 from skerry.operators.derive import Derive
 from skerry.operators.operator import Operator
 from skerry.plan.node import Stateless
@@ -35,12 +35,8 @@ def build_chain(nodes: Sequence[Stateless], tables: Tables = NO_TABLES) -> list[
 
 def keep_all(schema: pa.Schema) -> Operator:
     """All columns, as they are."""
-    return Derive(_list_columns(schema))
+    return Derive(list_columns(schema))
 
 
 def _build_selection(node: Select) -> Operator:
-    return Derive(_list_columns(node.schema), node.predicate)
-
-
-def _list_columns(schema: pa.Schema) -> Columns:
-    return tuple((field.name, Expression.of(field.name, field.type)) for field in schema)
+    return Derive(list_columns(node.schema), node.predicate)

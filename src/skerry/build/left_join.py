@@ -10,17 +10,12 @@ from skerry.operators.operator import Operator
 from skerry.plan.left_join import LeftJoin
 from skerry.plan.left_lookup import LeftLookup
 
-__all__ = ["build_left_join", "build_left_lookup", "name_left_join_kernels"]
+__all__ = ["build_left_join", "build_left_lookup"]
 
 
 def build_left_join(view: str, node: LeftJoin) -> Operator:
     """The operator of a left join of two streams."""
     return LeftJoinOperator(node.sides, node.condition, node.technique, node.limit)
-
-
-def name_left_join_kernels(node: LeftJoin) -> list[str]:
-    """The kernels of the technique."""
-    return ["snjoin"] if node.technique == "snjoin" else ["snjoin", "other techniques"]
 
 
 def build_left_lookup(node: LeftLookup, tables: Mapping[str, pa.RecordBatch]) -> list[Operator]:

@@ -17,7 +17,7 @@ from skerry.build.deduce import build_deduction
 from skerry.build.fan_out import build_fan_out, build_select_any
 from skerry.build.gather import build_gather
 from skerry.build.join import build_join, name_join_kernels
-from skerry.build.left_join import build_left_join, build_left_lookup, name_left_join_kernels
+from skerry.build.left_join import build_left_join, build_left_lookup
 from skerry.build.lookup import build_lookup
 from skerry.build.session_aggregate import build_partial_sessions, build_session_aggregate
 from skerry.operators.operator import Operator
@@ -58,7 +58,7 @@ _STATEFUL: Mapping[type[Stateful], _Builder] = {
     Deduce: _Builder(build_deduction, kernels=lambda node: ["rules"]),
     Gather: _Builder(build_gather, kernels=lambda node: ["gather"]),
     Join: _Builder(build_join, kernels=name_join_kernels),
-    LeftJoin: _Builder(build_left_join, kernels=name_left_join_kernels),
+    LeftJoin: _Builder(build_left_join, kernels=name_join_kernels),
     SessionAggregate: _Builder(build_session_aggregate, build_partial_sessions),
 }
 

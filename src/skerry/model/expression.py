@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from skerry.model.predicate import Predicate
 
-__all__ = ["Columns", "Expression"]
+__all__ = ["Columns", "Expression", "list_columns"]
 
 
 @dataclass(frozen=True)
@@ -35,3 +35,12 @@ class Expression:
 
 Columns = tuple[tuple[str, Expression], ...]
 """The columns of an answer: names, and what computes them."""
+
+
+def list_columns(schema: pa.Schema) -> Columns:
+    """All columns of a relation, as they are.
+
+    >>> [name for name, _ in list_columns(pa.schema({"speed": pa.float64()}))]
+    ['speed']
+    """
+    return tuple((field.name, Expression.of(field.name, field.type)) for field in schema)

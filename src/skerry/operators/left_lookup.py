@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.model.batch import empty
-from skerry.model.expression import Expression
+from skerry.model.expression import Expression, list_columns
 from skerry.operators.derive import Derive
 from skerry.operators.lookup import Lookup
 
@@ -34,8 +34,7 @@ class LeftLookup(Lookup):
         condition: Expression | None = None,
     ) -> None:
         if condition:
-            columns = [(field.name, Expression.of(field.name, field.type)) for field in table.schema]
-            table = Derive(columns, condition).transition(table)
+            table = Derive(list_columns(table.schema), condition).transition(table)
         super().__init__(schema, name, table, keys)
 
     def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:

@@ -36,10 +36,10 @@ def alone(steps, spans, keys):
     """Rows without a partner, by nested loops."""
     tuples = list(tuples_of(steps, spans, keys))
     here, there = ([each for each in tuples if each.stream == stream] for stream in (0, 1))
-    return Counter(each.row for each in here if not any(_meet(each, other) for other in there))
+    return Counter(each.row for each in here if not any(meet(each, other) for other in there))
 
 
-def _meet(one, other):
+def meet(one, other):
     return one.key is not None and one.key == other.key and max(one.start, other.start) <= min(one.end, other.end)
 
 
@@ -69,7 +69,7 @@ def test_a_row_is_given_as_soon_as_no_partner_can_come():
     assert absence.advance(END_OF_TIME).num_rows == 0
 
 
-def test_rows_are_forgotten_when_nobody_can_meet_them():
+def test_rows_are_forgotten_when_nobody_canmeet_them():
     absence = Absence([side("a", span_us=5), side("b", span_us=2)], ["tag"])
     absence.transition(batch_of([{"ts": 3, "tag": 7}]), 1)
     kept = [

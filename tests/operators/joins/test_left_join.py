@@ -10,6 +10,7 @@ from skerry.model.time import END_OF_TIME, Micros
 from skerry.operators.joins.left_join import LeftJoin
 from skerry.operators.operator import Operator
 from skerry.testing import laws
+from tests.operators.joins.test_absence import meet
 from tests.operators.joins.test_multi_join import KEYS, SCHEMA, batch_of, side, steps, tuples_of
 
 spans = st.tuples(*[st.integers(0, 6) | st.just(2**62)] * 2)
@@ -41,13 +42,9 @@ def nested_loops(steps, spans, keys, condition):
     here, there = ([each for each in tuples if each.stream == stream] for stream in (0, 1))
     found = Counter()
     for each in here:
-        partners = [other.row for other in there if _meet(each, other) and (not condition or other.row > each.row)]
+        partners = [other.row for other in there if meet(each, other) and (not condition or other.row > each.row)]
         found.update((each.row, partner) for partner in partners or [None])
     return found
-
-
-def _meet(one, other):
-    return one.key is not None and one.key == other.key and max(one.start, other.start) <= min(one.end, other.end)
 
 
 @conditions

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from skerry.model.arrays import Bools
 from skerry.model.batch import empty, join
-from skerry.model.expression import Expression
+from skerry.model.expression import Expression, list_columns
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.operators.derive import Derive
 from skerry.operators.joins.multi_join import MultiJoin
@@ -56,8 +56,7 @@ class LeftJoin(Operator):
         self._first, second = sides
         numbered = replace(self._first, schema=self._first.schema.append(_ROW))
         self._join = MultiJoin([numbered, second], technique, limit)
-        columns = [(field.name, Expression.of(field.name, field.type)) for field in self._join.schema]
-        self._condition = Derive(columns, condition) if condition else None
+        self._condition = Derive(list_columns(self._join.schema), condition) if condition else None
         self.schema = pa.schema([field for field in self._join.schema if field.name != self._row_column])
         self._unsettled = RowStore(self._first.schema)
         self._matched = RowStore(pa.schema([_ROW]))
