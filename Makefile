@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench reproduce soak clean
+.PHONY: help setup demo test check bench reproduce soak slice clean
 
 help:  ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ reproduce: setup  ## Draw the papers' figures again and say which claims hold
 
 soak: setup  ## Run the tests that take long
 	$(BIN)/pytest -m soak
+
+slice: setup  ## Run fifteen minutes of those, drawn anew for every commit (SLICE=text draws another)
+	$(BIN)/pytest -m soak --slice "$(or $(SLICE),$(shell git rev-parse HEAD))"
 
 clean:  ## Remove .venv, caches and build products; answers and projects stay
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache src/*.egg-info

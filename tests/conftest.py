@@ -5,6 +5,8 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.soak_slice import Slice, add_options
+
 # Every run tries the same examples; HYPOTHESIS_PROFILE=explore tries new ones, and more.
 settings.register_profile("skerry", deadline=None, max_examples=50, derandomize=True, database=None)
 settings.register_profile("explore", deadline=None, max_examples=500, suppress_health_check=[HealthCheck.too_slow])
@@ -17,6 +19,17 @@ _APART = ("test_recovery", "test_changing_subscriptions", "test_cases_hold_on_se
 """What starts a Spark of its own has no need of the one that all others share."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a command ask for a slice of the long tests."""
+    add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Order and time the tests where a slice is asked for."""
+    if seed := config.getoption("--slice"):
+        config.pluginmanager.register(Slice(seed, config.getoption("--slice-minutes")), "slice")
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep tests in one process, one after the other, that share what is dear to start, where tests run in several.
@@ -27,8 +40,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item, group in zip(items, groups, strict=True):
         if group:
             item.add_marker(pytest.mark.xdist_group(group))
-    order = sorted(range(len(items)), key=lambda place: groups[place] is None)
-    items[:] = [items[place] for place in order]
+    order = sorted(range(len(items)), key=lambda index: groups[index] is None)
+    items[:] = [items[index] for index in order]
 
 
 def _group(item: pytest.Item) -> str | None:

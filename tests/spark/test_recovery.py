@@ -104,7 +104,7 @@ def test_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(3600)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("round_", range(8))
 def test_killed_run_goes_on_where_it_was_many_times(tmp_path: Path, round_: int) -> None:
     _check_killed_run(tmp_path, attempts=6, most=3, minutes=25)

@@ -52,10 +52,12 @@ def test_agrees_with_duckdb():
 
 
 @pytest.mark.soak
-def test_agrees_with_clingo_on_many():
-    assert sum(map(agrees_with_clingo, range(10_000, 20_000))) > 3_000
+@pytest.mark.parametrize("start", range(10_000, 20_000, 500))
+def test_agrees_with_clingo_on_many(start):
+    assert sum(map(agrees_with_clingo, range(start, start + 500))) > 125
 
 
 @pytest.mark.soak
-def test_agrees_with_duckdb_on_many():
-    assert sum(map(agrees_with_duckdb, range(10_000, 12_000))) > 1_000
+@pytest.mark.parametrize("start", range(10_000, 12_000, 200))
+def test_agrees_with_duckdb_on_many(start):
+    assert sum(map(agrees_with_duckdb, range(start, start + 200))) > 90
