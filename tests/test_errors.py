@@ -18,6 +18,7 @@ ONE_OF_EACH = [
     errors.OptionError("view 'v' has no option 'x'"),
     errors.SourceError("no file matches", "a*.csv"),
     errors.CatalogError("'v' exists already"),
+    errors.CheckpointError("kept/run.json", "is missing"),
     errors.SetupError("Java is missing"),
     errors.RunError("the answers differ"),
     errors.LimitError("a step gives 9 combinations of tuples or more, the limit is", 8),

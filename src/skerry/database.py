@@ -1,5 +1,6 @@
 """What a Python program uses: a catalogue that can be asked, told and run."""
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +15,7 @@ from skerry.errors import InputError, OptionError
 from skerry.fjord.runtime import FjordRuntime
 from skerry.lang.sql import Session
 from skerry.model.batch import as_batch
+from skerry.model.sealed_folder import SealedFolder
 from skerry.model.time import Micros
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
@@ -131,10 +133,9 @@ class Database:
         """Run all views until their input is used up, or until ``stopped`` says so."""
         settings = settings or Settings()
         pipeline = self.pipeline(self.plans(), settings)
-        texts = [source.text for source in (*pipeline.sources, *pipeline.tables)]
-        texts += [view.text for view in self.catalog.views()]
         register = partial(self._make_registry, pipeline) if self._takes_subscriptions else None
-        options = RunOptions(settings.master, settings.checkpoint, "\n".join(texts), register)
+        script = self._describe(pipeline) if settings.checkpoint else ""
+        options = RunOptions(settings.master, settings.checkpoint, script, register)
         return _load_runtime(settings.runtime)(pipeline, sink, options).run(stopped=stopped, watch=watch)
 
     def pipeline(self, plans: Sequence[ViewPlan], settings: Settings) -> Pipeline:
@@ -161,17 +162,36 @@ class Database:
         wanted = self.catalog.subscriptions.streams()
         return [source for source in self.catalog.sources() if source.name in wanted]
 
-    def _make_registry(self, pipeline: Pipeline, folder: Path) -> RegistryFolder:
+    def _describe(self, pipeline: Pipeline) -> str:
+        """All that the answers of a run follow from, as text, so that a run that goes on can see that it is the same.
+
+        Of input that may grow while a run goes on, tables and the subscriptions of a project, nothing is said.
+        """
+        texts = [source.text for source in (*pipeline.sources, *pipeline.tables)]
+        for view in self.catalog.views():
+            texts += [view.text or f"{view.name} {sorted(view.options.items())}", view.program]
+        texts += [f"source {each.definition.name} reads {each.inventory()}" for each in pipeline.connectors]
+        if self.catalog.url is None:
+            texts += [_describe_subscriptions(self.catalog.subscriptions.all())]
+        return "\n".join(text for text in texts if text)
+
+    def _make_registry(self, pipeline: Pipeline, files: SealedFolder, resumed: bool) -> RegistryFolder:
         """A folder for versions of the registry, with the first in it."""
         streams = tuple(source for source in pipeline.own_sources if not source.is_table)
-        registry = RegistryFolder(folder, streams, self.catalog.url)
-        registry.begin(self.catalog.subscriptions.all(), self.catalog.subscriptions.version)
+        registry = RegistryFolder(files.path, streams, self.catalog.url, files.run, files.synced)
+        registry.begin(self.catalog.subscriptions.all(), self.catalog.subscriptions.version, resumed=resumed)
         return registry
 
     def _open(self, source: Source) -> Connector:
         connector = open_connector(source, self._base)
         self.catalog.put_sensors(source.name, connector.sensors())
         return connector
+
+
+def _describe_subscriptions(subscriptions: Sequence[Subscription]) -> str:
+    """How many there are, and a digest of what they say."""
+    digest = hashlib.sha256(repr(sorted(map(repr, subscriptions))).encode()).hexdigest()
+    return f"{len(subscriptions)} subscriptions, sha256 {digest[:16]}" if subscriptions else ""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@
     │   ├── RuleError           a rule program cannot be read, or may not run; knows its code, rule and location
     │   ├── OptionError         an option in WITH (...) or on the command line
     │   ├── SourceError         a file or connector cannot be opened or does not fit its declaration
-    │   └── CatalogError        a name is taken, or is not there
+    │   ├── CatalogError        a name is taken, or is not there
+    │   └── CheckpointError     a file of a checkpoint is damaged, missing, or of another run
     ├── SetupError              the machine lacks something; says the command that mends it
     ├── RunError                the pipeline failed or disagrees with itself
     │   └── LimitError          a view asks for more than it is allowed; it stops, the others go on
@@ -25,6 +26,7 @@ from dataclasses import dataclass
 
 __all__ = [
     "CatalogError",
+    "CheckpointError",
     "InputError",
     "KernelError",
     "LimitError",
@@ -163,6 +165,23 @@ class SourceError(InputError):
 
 class CatalogError(InputError):
     """A name is taken already, or is not there."""
+
+
+class CheckpointError(InputError):
+    """A file of a checkpoint is not as it was written, so no run can go on from it. Arguments: path, what is wrong.
+
+    >>> print(CheckpointError("kept/run.json", "is missing"))
+    the checkpoint file 'kept/run.json' is missing; put back a good copy, or start anew with another --checkpoint folder
+    """
+
+    def __init__(self, path: str, fault: str) -> None:
+        super().__init__(path, fault)
+
+    def __str__(self) -> str:
+        """Name the file, what is wrong with it, and the ways out."""
+        path, fault = self.args
+        way_out = "put back a good copy, or start anew with another --checkpoint folder"
+        return f"the checkpoint file {path!r} {fault}; {way_out}"
 
 
 class SetupError(SkerryError):

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from skerry.errors import OptionError
+from skerry.sinks import files
 from skerry.sinks.files import FORMATS, FileSink
 
 SCHEMA = pa.schema({"a": pa.int64(), "b": pa.string()})
@@ -309,3 +310,61 @@ def test_whole_numbers_and_times_are_stored_by_their_differences(tmp_path, colum
     chunk = pq.read_metadata(written(tmp_path, "parquet", column)).row_group(0).column(0)
     assert "DELTA_BINARY_PACKED" in chunk.encodings
     assert as_parquet(tmp_path, column).to_pylist() == column.to_pylist()
+
+
+def claimed(folder: Path, batches: int, run: str = "run-7", format_: str = "csv") -> FileSink:
+    """The sink of a run that has recorded some batches."""
+    sink = FileSink(folder, format_)
+    sink.claim(run, batches)
+    sink.open({"v": SCHEMA}, resume=batches > 0)
+    return sink
+
+
+def test_run_goes_on_with_its_own_answers_without_what_it_has_not_recorded(tmp_path):
+    first = claimed(tmp_path, 0)
+    for batch in range(3):
+        first.write("v", batch, rows(batch))
+    claimed(tmp_path, 2)
+    assert parts(tmp_path) == ["part-00000000.csv", "part-00000001.csv"]
+
+
+def test_run_that_goes_on_elsewhere_is_refused(tmp_path):
+    claimed(tmp_path / "a", 0).write("v", 0, rows(1))
+    with pytest.raises(OptionError, match=r"the answers that the checkpoint goes on from are not in '.*b': name the"):
+        claimed(tmp_path / "b", 1)
+
+
+@pytest.mark.parametrize("other", [lambda folder: opened(folder), lambda folder: claimed(folder, 0, "run-8")])
+def test_run_whose_answers_another_has_replaced_is_refused(tmp_path, other):
+    claimed(tmp_path, 0).write("v", 0, rows(1))
+    other(tmp_path)
+    with pytest.raises(OptionError, match="the answers that the checkpoint goes on from are not in"):
+        claimed(tmp_path, 1)
+
+
+def test_run_that_goes_on_in_another_format_is_refused(tmp_path):
+    claimed(tmp_path, 0).write("v", 0, rows(1))
+    with pytest.raises(OptionError, match=r"the answers in '.*' are csv so far; go on with --format csv"):
+        claimed(tmp_path, 1, format_="parquet")
+    assert parts(tmp_path) == ["part-00000000.csv"]
+
+
+def test_answers_of_a_run_that_may_go_on_are_synced_with_their_folders(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(files, "sync", lambda paths: synced.extend(sorted(path.name for path in paths)))
+    sink = claimed(tmp_path, 0)
+    sink.part_writer().write_part("v", 3, 1, rows(1))
+    sink.write("v", 3, rows(1), [1])
+    sink.settle()
+    sink.settle()
+    assert synced == [".part-00000003-1.csv", "part-00000003-1.csv", "part-00000003.csv"]
+
+
+def test_answers_of_a_run_that_cannot_go_on_are_not_waited_for(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(files, "sync", synced.extend)
+    sink = opened(tmp_path)
+    sink.part_writer().write_part("v", 3, 1, rows(1))
+    sink.write("v", 3, rows(1), [1])
+    sink.settle()
+    assert synced == []

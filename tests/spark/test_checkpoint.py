@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -22,12 +23,13 @@ def sleeper():
 def claimed(folder, *processes: int) -> Checkpoint:
     """A checkpoint that these processes used last."""
     found = Checkpoint(folder, 2, "script")
-    (folder / "processes.json").write_text(json.dumps(processes))
+    found.take(list(processes))
     return found
 
 
 def holders(folder):
-    return json.loads((folder / "processes.json").read_text())
+    found = Checkpoint(folder, 2, "script").files.read("processes.json")
+    return [process for process, _ in json.loads(found)]
 
 
 def test_first_run_starts_a_checkpoint(tmp_path):
@@ -39,7 +41,7 @@ def test_first_run_starts_a_checkpoint(tmp_path):
 
 def test_second_run_goes_on_with_the_first(tmp_path):
     first, second = Checkpoint(tmp_path, 4, "script"), Checkpoint(tmp_path, 4, "script")
-    assert second.resumed
+    assert not second.resumed  # nothing has been delivered
     assert second.run == first.run
 
 
@@ -54,8 +56,33 @@ def test_two_checkpoints_are_two_runs(tmp_path):
 
 def test_checkpoint_of_other_queries_is_refused(tmp_path):
     Checkpoint(tmp_path, 4, "script")
-    with pytest.raises(InputError, match=r"the checkpoint '.*' belongs to other queries; name another folder"):
+    told = r"the checkpoint '.*' belongs to other queries: it was begun with 'script', where now is 'another script'"
+    with pytest.raises(InputError, match=told):
         Checkpoint(tmp_path, 4, "another script")
+
+
+@pytest.mark.parametrize(
+    ("now", "told"), [("a\nb", "'c', where now is 'nothing'"), ("a\nB\nc", "'b', where now is 'B'")]
+)
+def test_first_line_that_differs_is_told(tmp_path, now, told):
+    Checkpoint(tmp_path, 4, "a\nb\nc")
+    with pytest.raises(InputError, match=f"begun with {told}"):
+        Checkpoint(tmp_path, 4, now)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system does not tell when a process started")
+def test_checkpoint_of_a_process_whose_number_another_has_got_is_taken(tmp_path, sleeper):
+    found = claimed(tmp_path, sleeper.pid)
+    found.files.write("processes.json", json.dumps([(sleeper.pid, "1")]).encode())
+    found.take([os.getpid()])
+    assert holders(tmp_path) == [os.getpid()]
+
+
+def test_damaged_list_of_processes_is_told_with_what_to_do(tmp_path):
+    found = claimed(tmp_path, os.getpid())
+    (tmp_path / "processes.json").write_text("[")
+    with pytest.raises(InputError, match=r"cannot be told who uses the checkpoint; delete this file if no other run"):
+        found.take([os.getpid()])
 
 
 def test_checkpoint_that_is_a_file_is_told(tmp_path):
@@ -70,16 +97,18 @@ def test_checkpoint_is_claimed_for_the_processes_that_use_it(tmp_path):
 
 
 def test_checkpoint_of_a_process_that_is_gone_is_taken(tmp_path, sleeper):
+    found = claimed(tmp_path, sleeper.pid)
     sleeper.kill()
     sleeper.wait()
-    claimed(tmp_path, sleeper.pid).take([os.getpid()])
+    found.take([os.getpid()])
     assert holders(tmp_path) == [os.getpid()]
 
 
 def test_checkpoint_of_a_killed_process_that_nobody_has_asked_for_is_taken(tmp_path, sleeper):
+    found = claimed(tmp_path, sleeper.pid)
     sleeper.kill()
     os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and stays a zombie
-    claimed(tmp_path, sleeper.pid).take([os.getpid()])
+    found.take([os.getpid()])
     assert holders(tmp_path) == [os.getpid()]
 
 

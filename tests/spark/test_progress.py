@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from skerry.model.sealed_folder import SealedFolder
 from skerry.model.time import Micros
 from skerry.pipeline.outcome import Outcome, Tally
 from skerry.spark import progress
@@ -10,6 +11,10 @@ from skerry.spark.progress import PROPERTY, Progress, batch_of_task, newest_befo
 
 def outcome(newest: int, accepted: int = 1) -> Outcome:
     return Outcome({"road": Tally(accepted, 1, 0)}, {"road": Micros(newest)}, {"slow": accepted}, batches=1)
+
+
+def progress_in(folder) -> Progress:
+    return Progress(SealedFolder(folder, "run"))
 
 
 @pytest.fixture
@@ -29,18 +34,18 @@ def task(monkeypatch):
 
 
 def test_total_starts_with_nothing(tmp_path):
-    assert Progress(tmp_path).total == Outcome()
+    assert progress_in(tmp_path).total == Outcome()
 
 
 def test_total_adds_up_over_batches(tmp_path):
-    record = Progress(tmp_path)
+    record = progress_in(tmp_path)
     for batch in range(5):
         record.record(batch, outcome(10 * batch))
     assert record.total == Outcome({"road": Tally(5, 5, 0)}, {"road": 40}, {"slow": 5}, batches=5)
 
 
 def test_batch_that_runs_again_counts_once(tmp_path):
-    record = Progress(tmp_path)
+    record = progress_in(tmp_path)
     for batch in (0, 1, 1):
         record.record(batch, outcome(10 * batch))
     assert record.total.tallies["road"] == Tally(2, 2, 0)
@@ -49,33 +54,34 @@ def test_batch_that_runs_again_counts_once(tmp_path):
 
 def test_record_outlives_its_process(tmp_path):
     for batch in range(5):
-        Progress(tmp_path).record(batch, outcome(10 * batch))
-    assert Progress(tmp_path).total == Outcome({"road": Tally(5, 5, 0)}, {"road": 40}, {"slow": 5}, batches=5)
+        progress_in(tmp_path).record(batch, outcome(10 * batch))
+    assert progress_in(tmp_path).total == Outcome({"road": Tally(5, 5, 0)}, {"road": 40}, {"slow": 5}, batches=5)
 
 
 def test_batch_that_a_later_process_runs_again_counts_once(tmp_path):
     for batch in (0, 1, 2, 2):
-        Progress(tmp_path).record(batch, outcome(10 * batch))
-    assert Progress(tmp_path).total.batches == 3
+        progress_in(tmp_path).record(batch, outcome(10 * batch))
+    assert progress_in(tmp_path).total.batches == 3
 
 
 def test_record_stays_small(tmp_path):
-    record = Progress(tmp_path)
+    record = progress_in(tmp_path)
     for batch in range(100):
         record.record(batch, outcome(batch))
-    assert len(json.loads((tmp_path / "progress.json").read_text())) == 3
+    found = json.loads(SealedFolder(tmp_path, "run").read("progress.json"))
+    assert [list(part) for part in found.values()] == [["97", "98", "99"], ["97", "98", "99"]]
     assert [place.name for place in tmp_path.iterdir()] == ["progress.json"]
 
 
 def test_batch_that_runs_again_forgets_those_after_it(tmp_path):
-    record = Progress(tmp_path)
+    record = progress_in(tmp_path)
     for batch in (0, 1, 2, 1):
         record.record(batch, outcome(10 * batch))
     assert record.total == Outcome({"road": Tally(2, 2, 0)}, {"road": 10}, {"slow": 2}, batches=2)
 
 
 def test_task_learns_the_newest_moments_of_the_batch_before_its_own(tmp_path, task):
-    record = Progress(tmp_path)
+    record = progress_in(tmp_path)
     for batch in range(3):
         record.record(batch, outcome(10 * batch))
     task |= {PROPERTY: record.as_property(), "streaming.sql.batchId": "2"}
@@ -84,7 +90,7 @@ def test_task_learns_the_newest_moments_of_the_batch_before_its_own(tmp_path, ta
 
 
 def test_task_of_the_first_batch_knows_nothing(tmp_path, task):
-    task |= {PROPERTY: Progress(tmp_path).as_property(), "streaming.sql.batchId": "0"}
+    task |= {PROPERTY: progress_in(tmp_path).as_property(), "streaming.sql.batchId": "0"}
     assert newest_before_task() == {}
 
 

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skerry.catalog import Catalog, Source, Subscription, SubscriptionChange
+from skerry.errors import CheckpointError
 from skerry.model.types import TIMESTAMP
 from skerry.subscriptions import versions
 from skerry.subscriptions.counters import COUNTS
@@ -166,3 +167,43 @@ def test_run_that_goes_on_keeps_its_first_version(tmp_path):
     folder.begin([Subscription("b", "road", "lane = 1"), Subscription("c", "road", "lane = 1")], 2)
     assert Registrar(folder).next_version(0) == 1
     assert len(folder.at(1)) == 1
+
+
+def followed(project, path, names) -> tuple[RegistryFolder, list[int]]:
+    """A folder with a version for each subscription that came, and the versions."""
+    folder = RegistryFolder(path, (ROAD,), project.url, run="run-7")
+    folder.begin([], 0)
+    registrar, seen = Registrar(folder), [0]
+    for name in names:
+        subscribe(project, name)
+        seen.append(registrar.next_version(seen[-1]))
+    return folder, seen
+
+
+def test_version_whose_changes_are_lost_in_between_is_refused(project, tmp_path):
+    folder, seen = followed(project, tmp_path / "registry", "abc")
+    (folder.path / f"{seen[2]:012}.changes").unlink()
+    assert len(folder.at(seen[1])) == 1
+    with pytest.raises(CheckpointError, match=f"{seen[2]}.changes' is missing"):
+        folder.at(seen[3])
+
+
+def test_version_that_was_planned_and_never_seen_does_no_harm(project, tmp_path):
+    """A run broke off after it had written a version, before its step was logged; the step is planned anew."""
+    folder, seen = followed(project, tmp_path / "registry", "ab")
+    subscribe(project, "c")
+    again = Registrar(folder).next_version(seen[1])
+    assert [len(folder.at(version)) for version in (seen[1], again)] == [1, 3]
+
+
+def test_run_that_goes_on_without_a_first_version_is_refused(tmp_path):
+    with pytest.raises(CheckpointError, match="has no first version of the subscriptions"):
+        RegistryFolder(tmp_path / "registry", (ROAD,)).begin([], 3, resumed=True)
+
+
+def test_changed_version_is_refused(project, tmp_path):
+    folder, seen = followed(project, tmp_path / "registry", "a")
+    for path in folder.path.glob("*.*"):
+        path.write_bytes(path.read_bytes().replace(b"lane = 1", b"lane = 2"))
+    with pytest.raises(CheckpointError, match="its checksum does not match"):
+        folder.at(seen[1])

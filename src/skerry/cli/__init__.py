@@ -9,6 +9,7 @@ import typer
 from skerry import __version__
 from skerry.cli import bench, demo, doctor, explain, queries, reproduce, rules, run, sensors, verify
 from skerry.errors import InputError, SkerryError
+from skerry.model.private_folder import remove_private_folders
 
 __all__ = ["app", "main"]
 
@@ -49,6 +50,7 @@ def main() -> None:
     sys.stderr.flush()
     # Not by sys.exit: a run that was stopped leaves Spark's callback threads in the middle of a batch, and
     # DuckDB would complain on the terminal of what they still hold. The JVM ends when this process does.
+    remove_private_folders()
     os._exit(code)
 
 

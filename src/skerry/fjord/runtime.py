@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 import pyarrow as pa
@@ -13,6 +12,8 @@ from skerry.build.cut import CutView, Feed
 from skerry.fjord.queue import Advance, Queue, Rows
 from skerry.fjord.scheduler import Module, RoundRobin
 from skerry.model.batch import join
+from skerry.model.private_folder import make_private_folder, remove_private_folder
+from skerry.model.sealed_folder import SealedFolder
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.pipeline.intake import Intake
 from skerry.pipeline.outcome import Outcome
@@ -80,10 +81,10 @@ class FjordRuntime:
     """Reads step by step, lets operators work, hands answers to the sink a step at a time."""
 
     def __init__(self, pipeline: Pipeline, sink: Sink, options: RunOptions | None = None) -> None:
-        self._folder = None
+        self._folder: Path | None = None
         if options and options.register:
-            self._folder = TemporaryDirectory(prefix="skerry-")
-            pipeline = replace(pipeline, registry=options.register(Path(self._folder.name)))
+            self._folder = make_private_folder()
+            pipeline = replace(pipeline, registry=options.register(SealedFolder(self._folder), False))
         self._pipeline, self._sink = pipeline, sink
         self._tables = Tables(pipeline.tables, pipeline.base)
         self._versions: dict[str, str] = self._tables.versions()
@@ -98,7 +99,7 @@ class FjordRuntime:
             return self._run(stopped, watch)
         finally:
             if self._folder:
-                self._folder.cleanup()
+                remove_private_folder(self._folder)
 
     def _run(self, stopped: Callable[[], bool], watch: Callable[[Outcome], None] | None) -> Outcome:
         self._sink.open(self._pipeline.outputs(), resume=False)

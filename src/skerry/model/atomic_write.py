@@ -1,17 +1,24 @@
-"""A file written whole or not at all: beside its path first, then moved there."""
+"""A file written whole or not at all: beside its path first, then moved there; and on the disk, if that is asked for.
+
+A system that loses power forgets what it has not been told to write out: the contents of a file, and the names in a
+folder, each for itself. ``sync`` asks for both. Many are asked for at once, since a disk answers those together.
+"""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 
-__all__ = ["replace_atomically", "write_atomically"]
+__all__ = ["replace_atomically", "sync", "write_atomically"]
+
+_AT_ONCE = 16
 
 
-def write_atomically(path: Path, content: bytes | pa.Buffer) -> None:
-    """Put ``content`` where readers find all of it, or what was there before.
+def write_atomically(path: Path, content: bytes | pa.Buffer, *, synced: bool = False) -> None:
+    """Put ``content`` where readers find all of it, or what was there before; ``synced``, even after a loss of power.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -21,6 +28,10 @@ def write_atomically(path: Path, content: bytes | pa.Buffer) -> None:
     """
     with replace_atomically(path) as beside:
         beside.write_bytes(content)
+        if synced:
+            _sync(beside)
+    if synced:
+        _sync(path.parent)
 
 
 @contextmanager
@@ -36,3 +47,26 @@ def replace_atomically(path: Path) -> Iterator[Path]:
         beside.unlink(missing_ok=True)
         raise
     os.replace(beside, path)
+
+
+def sync(paths: Collection[Path]) -> None:
+    """Return when these files are on the disk, and then their names."""
+    _sync_all(paths)
+    _sync_all({path.parent for path in paths})
+
+
+def _sync_all(paths: Collection[Path]) -> None:
+    if len(paths) < 2:
+        for path in paths:
+            _sync(path)
+        return
+    with ThreadPoolExecutor(min(len(paths), _AT_ONCE)) as pool:
+        list(pool.map(_sync, paths))
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

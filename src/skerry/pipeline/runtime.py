@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from skerry.model.sealed_folder import SealedFolder
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
 from skerry.sinks.sink import Sink
@@ -27,9 +28,9 @@ class RunOptions:
     checkpoint: Path | None = None
     """The folder that makes a run resumable."""
     script: str = ""
-    """The text of all queries: a checkpoint belongs to them."""
-    register: Callable[[Path], RegistryFolder] | None = None
-    """Makes the registry of subscriptions in a folder that all workers see."""
+    """What the run is of: queries, input, subscriptions, as text. A checkpoint belongs to it."""
+    register: Callable[[SealedFolder, bool], RegistryFolder] | None = None
+    """Makes the registry of subscriptions in a folder that all workers see, or finds it there if a run goes on."""
 
 
 class Runtime(Protocol):

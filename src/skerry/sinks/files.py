@@ -13,7 +13,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -25,7 +25,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from skerry.errors import OptionError
-from skerry.model.atomic_write import replace_atomically
+from skerry.model.atomic_write import replace_atomically, sync, write_atomically
 from skerry.model.batch import empty
 from skerry.model.options import Option, Owner, one_of, parse_option, parse_options, text
 from skerry.sinks.sink import PartWriter, Sink
@@ -38,6 +38,8 @@ _OWNER = Owner("sink 'files'", wrong="unknown {option} {given!r}; known are {kno
 _FOLDER = Option("folder", text(), help="Where the folders of outputs are made.", required=True, example="'out'")
 _FORMAT = Option("format", one_of(*FORMATS), "parquet", "Of the files.")
 
+_MARK = ".run"
+"""The file beside the folders of outputs that says which run their answers are of, and their format."""
 _SUFFIXES = "|".join(FORMATS)
 _PART = re.compile(rf"part-\d{{8,}}(-\d+)?\.({_SUFFIXES})")
 _UNFINISHED = re.compile(rf"\.{_PART.pattern}(\.\d+)?")
@@ -49,6 +51,8 @@ class _PartFiles(PartWriter):
 
     directory: Path
     format: str
+    synced: bool = False
+    """Whether tasks wait until the disk has what they write."""
 
     def path(self, output: str, number: int, task: int | None = None) -> Path:
         """Say where a batch's file is, or that of one of its tasks."""
@@ -62,7 +66,10 @@ class _PartFiles(PartWriter):
 
     def write_part(self, output: str, number: int, task: int, rows: pa.RecordBatch) -> None:
         """Write a task's file."""
-        self.write(self.hidden_path(output, number, task), rows)
+        path = self.hidden_path(output, number, task)
+        self.write(path, rows)
+        if self.synced:
+            sync([path])
 
     def write(self, path: Path, rows: pa.RecordBatch) -> None:
         """Write a file, whole or not at all."""
@@ -81,6 +88,9 @@ class FileSink(Sink):
         self._files = _PartFiles(directory.resolve(), format_)
         self._schemas: dict[str, pa.Schema] = {}
         self._newest: dict[str, int] = {}
+        self._run: str | None = None
+        self._batches: int | None = None
+        self._unsettled: set[Path] = set()
 
     @classmethod
     def configure(cls, options: Mapping[str, str]) -> "FileSink":
@@ -88,19 +98,36 @@ class FileSink(Sink):
         values = parse_options(options, cls.OPTIONS, _OWNER)
         return cls(Path(values["folder"]), values["format"])
 
+    def claim(self, run: str, batches: int) -> None:
+        """Look for the mark that this run has left beside its answers, if it goes on."""
+        self._run, self._batches, self._files = run, batches, replace(self._files, synced=True)
+        if not batches:
+            return
+        try:
+            marked = (self._files.directory / _MARK).read_text().split()
+        except OSError:
+            marked = []
+        folder = str(self._files.directory)
+        if marked[:1] != [run]:
+            wrong = f"the answers that the checkpoint goes on from are not in {folder!r}"
+            raise OptionError(f"{wrong}: name the folder they were written to, or start anew with another checkpoint")
+        if marked[1:] != [self._files.format]:
+            raise OptionError(f"the answers in {folder!r} are {marked[-1]} so far; go on with --format {marked[-1]}")
+
     def open(self, outputs: Mapping[str, pa.Schema], *, resume: bool) -> None:
         """Make the folders, and empty them of an earlier run's parts."""
         self._schemas = dict(outputs)
+        if not resume:
+            self._mark()
         for output in outputs:
             folder = self._files.directory / output
             try:
                 folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise OptionError(f"cannot write answers to {str(folder)!r}: {error.strerror}") from None
-            for part in _find(folder, _UNFINISHED) + ([] if resume else _find(folder, _PART)):
+            for part in _find(folder, _UNFINISHED) + self._list_stale(folder, resume=resume):
                 part.unlink()
-            numbers = [int(part.name[5:].split(".")[0].split("-")[0]) for part in _find(folder, _PART)]
-            self._newest[output] = max(numbers, default=-1)
+            self._newest[output] = max(map(_number, _find(folder, _PART)), default=-1)
 
     def write(self, output: str, number: int, rows: pa.RecordBatch, parts: Sequence[int] = ()) -> None:
         """Leave exactly this batch's files: of its rows, if there are any, and of its tasks."""
@@ -111,9 +138,33 @@ class FileSink(Sink):
         if rows.num_rows:
             written.add(files.path(output, number))
             files.write(files.path(output, number), rows)
+        if files.synced:
+            self._unsettled |= written
         if number <= self._newest.get(output, -1):
             self._tidy(output, number, written)
         self._newest[output] = max(number, self._newest.get(output, -1))
+
+    def _list_stale(self, folder: Path, *, resume: bool) -> list[Path]:
+        """The parts that are to go: of an earlier run, or of batches that a run which goes on has not recorded."""
+        kept = self._batches if resume else 0
+        return [] if kept is None else [part for part in _find(folder, _PART) if _number(part) >= kept]
+
+    def settle(self) -> None:
+        """Wait for the disk to have the files of the last batch, and their names."""
+        sync(self._unsettled)
+        self._unsettled = set()
+
+    def _mark(self) -> None:
+        """Say whose answers will be here: another run's, so nobody goes on with those that are removed now."""
+        path = self._files.directory / _MARK
+        if self._run is None:
+            path.unlink(missing_ok=True)
+            return
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, f"{self._run} {self._files.format}\n".encode(), synced=True)
+        except OSError as error:
+            raise OptionError(f"cannot write answers to {str(path.parent)!r}: {error.strerror}") from None
 
     def _tidy(self, output: str, number: int, kept: Collection[Path]) -> None:
         """Remove what an earlier attempt at a batch left, with other tasks or in another format."""
@@ -130,6 +181,11 @@ class FileSink(Sink):
         for output, schema in self._schemas.items():
             if not _find(self._files.directory / output, _PART):
                 self._files.write(self._files.path(output, 0), empty(schema))
+
+
+def _number(part: Path) -> int:
+    """The batch that a part is of."""
+    return int(part.name[5:].split(".")[0].split("-")[0])
 
 
 def _find(folder: Path, pattern: re.Pattern[str]) -> list[Path]:

@@ -26,6 +26,11 @@ class MemorySink(Sink):
         parse_options(options, cls.OPTIONS, Owner("sink 'memory'"))
         return cls()
 
+    def claim(self, run: str, batches: int) -> None:
+        """Forget what was not recorded."""
+        for output, rows in self._rows.items():
+            self._rows[output] = {number: batch for number, batch in rows.items() if number < batches}
+
     def open(self, outputs: Mapping[str, pa.Schema], *, resume: bool) -> None:
         """Remember the schemas."""
         self._schemas = dict(outputs)

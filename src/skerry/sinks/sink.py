@@ -31,6 +31,16 @@ class Sink(ABC):
         """What tasks write large answers with; None if all must be handed over."""
         return None
 
+    def claim(self, run: str, batches: int) -> None:  # noqa: B027
+        """Note whose answers these are, for a run that may go on after a crash: all that it writes must outlive one.
+
+        Called before ``open``. ``batches`` is how many of them the run has recorded. If there are any, refuse if what
+        is there are not this run's answers so far; what is there of later batches was never recorded, and comes again.
+        """
+
+    def settle(self) -> None:  # noqa: B027
+        """Return when all that was written outlives a loss of power, if the run may go on after one."""
+
     @abstractmethod
     def close(self) -> None:
         """All batches are written."""

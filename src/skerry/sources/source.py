@@ -102,6 +102,10 @@ class Connector(ABC):
     def read(self, split: Split) -> Iterator[Decoded]:
         """Decode a split, a unit at a time."""
 
+    def inventory(self) -> str:
+        """What there is to read, in a few words that change with it: positions in other input mean something else."""
+        return "what its declaration says"
+
     def sensors(self) -> Sequence[Sensor]:
         """The sensors this source is known to carry."""
         return ()

@@ -1,72 +1,132 @@
-"""A checkpoint folder: Spark's own log and state, our record of progress, and who uses it."""
+"""A checkpoint folder: Spark's own log and state, our record of progress, and who uses it.
+
+    run.json            which run it is, and what was asked for: fixed with the first start
+    progress.json       what is known after the last batches
+    tables/, registry/  the versions of tables and subscriptions that batches see
+    processes.json      who uses the folder now
+    spark/              Spark's log and state
+
+All of it is looked at before a run that goes on touches anything: a file that is damaged, missing or of another run is
+refused, for Spark would take its log for shorter, or for new, and the answers written so far would be replaced.
+"""
 
 import json
 import os
 import time
 import uuid
+from itertools import zip_longest
 from pathlib import Path
 
-from skerry.errors import InputError, RunError
-from skerry.model.atomic_write import write_atomically
+from skerry.errors import CheckpointError, InputError, RunError
+from skerry.model.sealed_folder import SealedFolder
+from skerry.spark.progress import RECORD, Progress
+from skerry.spark.spark_log import SparkLog
 
 __all__ = ["Checkpoint"]
 
 _PATIENCE_SECONDS = 30.0
+_RUN, _PROCESSES = "run.json", "processes.json"
+_CONTENTS = (RECORD, "tables", "registry", "spark")
+"""What a run leaves beside ``run.json``."""
 
 
 class Checkpoint:
     """What a run must keep to go on after a crash.
 
-    ``bucket_count`` and ``views`` are fixed with the first run: state is kept by them.
+    ``bucket_count`` and ``script`` are fixed with the first run: state is kept by them. ``kept`` says that a later
+    process may go on from here, so that files must outlive a loss of power. ``begun`` is true once a batch has been
+    planned, ``resumed`` once one has been delivered.
     """
 
-    def __init__(self, folder: Path, bucket_count: int, script: str) -> None:
+    def __init__(self, folder: Path, bucket_count: int, script: str, *, kept: bool = True) -> None:
         self.folder = folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"cannot keep a checkpoint in {str(folder)!r}: {error.strerror}") from None
-        self._path = folder / "run.json"
-        self.resumed = self._path.exists()
-        found = json.loads(self._path.read_text()) if self.resumed else {}
-        if self.resumed and found["script"] != script:
-            raise InputError(f"the checkpoint {str(folder)!r} belongs to other queries; name another folder")
-        self.run = found.get("run") or uuid.uuid4().hex
-        self.bucket_count = int(found.get("bucket_count", bucket_count))
-        if not self.resumed:
-            _write(self._path, {"run": self.run, "bucket_count": self.bucket_count, "script": script})
+        own = SealedFolder(folder, "", kept)
+        found = json.loads(own.read(_RUN)) if own.file(_RUN).exists() or _holds_a_run(folder) else None
+        if found and found["script"] != script:
+            raise InputError(_describe_difference(folder, found["script"], script))
+        self.run: str = found["run"] if found else uuid.uuid4().hex
+        self.bucket_count = int(found["bucket_count"] if found else bucket_count)
+        if not found:
+            about = {"run": self.run, "bucket_count": self.bucket_count, "script": script}
+            own.write(_RUN, json.dumps(about).encode())
+        self.files = SealedFolder(folder, self.run, kept)
+        self.log = SparkLog(folder / "spark", synced=kept)
+        self.progress = Progress(self.files)
+        self.log.check(self.progress, self.files.file(RECORD))
+        self.log.drop_unfinished(self.progress)
+        self.begun, self.resumed = self.log.begun, self.progress.next_batch > 0
+
+    def part(self, name: str) -> SealedFolder:
+        """A folder inside, of the same run."""
+        return SealedFolder(self.folder / name, self.run, self.files.synced)
 
     def take(self, processes: list[int]) -> None:
         """Claim the folder for these processes, waiting for those of a run that was killed to end."""
-        path = self.folder / "processes.json"
-        others = json.loads(path.read_text()) if path.exists() else []
         deadline = time.monotonic() + _PATIENCE_SECONDS
-        while alive := [other for other in others if other not in processes and _alive(other)]:
+        others = [(process, started) for process, started in self._read_processes() if process not in processes]
+        while alive := [process for process, started in others if _is_alive(process, started)]:
             if time.monotonic() >= deadline:
                 raise RunError(f"the checkpoint {str(self.folder)!r} is in use by process {alive[0]}")
             time.sleep(0.1)
-        _write(path, processes)
+        found = [(process, _find_start(process)) for process in processes]
+        self.files.write(_PROCESSES, json.dumps(found).encode())
 
     def release(self) -> None:
         """Nobody uses the folder any more."""
-        (self.folder / "processes.json").unlink(missing_ok=True)
+        self.files.file(_PROCESSES).unlink(missing_ok=True)
+
+    def _read_processes(self) -> list[tuple[int, str]]:
+        path = self.files.file(_PROCESSES)
+        if not path.exists():
+            return []
+        try:
+            return [(process, started) for process, started in json.loads(self.files.read(_PROCESSES))]
+        except CheckpointError as error:
+            wrong = f"{str(path)!r} {error.args[1]}, so it cannot be told who uses the checkpoint"
+            raise InputError(f"{wrong}; delete this file if no other run does") from None
 
 
-def _write(path: Path, content: object) -> None:
-    write_atomically(path, json.dumps(content).encode())
+def _holds_a_run(folder: Path) -> bool:
+    return any((folder / name).exists() for name in _CONTENTS)
 
 
-def _alive(process: int) -> bool:
+def _describe_difference(folder: Path, before: str, now: str) -> str:
+    """Say where two scripts differ first."""
+    pairs = zip_longest(before.splitlines(), now.splitlines(), fillvalue="nothing")
+    was, is_ = next(pair for pair in pairs if pair[0] != pair[1])
+    wrong = f"the checkpoint {str(folder)!r} belongs to other queries: it was begun with {was!r}, where now is {is_!r}"
+    return f"{wrong}; go on with what it was begun with, or name another folder"
+
+
+def _is_alive(process: int, started: str) -> bool:
+    """Whether it is this process that is there, and not another that got its number."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True
-    return not _zombie(process)
+        pass
+    return not _is_zombie(process) and _find_start(process) == started
 
 
-def _zombie(process: int) -> bool:
+def _find_start(process: int) -> str:
+    """When a process started, in the ticks of its system, which are no time anywhere else; empty if it is not told."""
+    status = _read_status(process)
+    return status[19] if status else ""
+
+
+def _is_zombie(process: int) -> bool:
     """A killed process whose parent has not asked for it yet does nothing any more."""
-    status = Path(f"/proc/{process}/stat")
-    return status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z"
+    return _read_status(process)[:1] == ["Z"]
+
+
+def _read_status(process: int) -> list[str]:
+    """What Linux says of a process, from its state on; nothing if it says nothing."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []

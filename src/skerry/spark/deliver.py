@@ -1,7 +1,8 @@
 """deliver: what a batch gives, written once each.
 
 Spark may run a batch again after a crash. The sink writes by batch id, and the record of progress is
-kept by batch id, so the second time changes nothing.
+kept by batch id, so the second time changes nothing. A batch is recorded as done when its answers, its positions in
+Spark's log and the state it left are on the disk.
 """
 
 import json
@@ -16,8 +17,9 @@ from skerry.model.batch import join, unpack
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
 from skerry.sinks.sink import Sink
+from skerry.spark.checkpoint import Checkpoint
 from skerry.spark.envelope import TALLY
-from skerry.spark.progress import PROPERTY, Progress
+from skerry.spark.progress import PROPERTY
 from skerry.spark.tables import TABLES, TableStore
 from skerry.subscriptions.counters import COUNTS, add_counts
 
@@ -39,14 +41,14 @@ class Deliver:
         self,
         pipeline: Pipeline,
         sink: Sink,
-        progress: Progress,
+        checkpoint: Checkpoint,
         tables: TableStore,
         watch: Callable[[Outcome], None] | None,
-        run: str = "",
     ) -> None:
-        self._outputs, self._sink, self._progress, self._watch = pipeline.outputs(), sink, progress, watch
-        self._tables, self._registry, self._run = tables, pipeline.registry, run
-        self._counters = pipeline.registry.counters(run) if pipeline.registry else None
+        self._outputs, self._sink, self._watch = pipeline.outputs(), sink, watch
+        self._progress, self._log, self._run = checkpoint.progress, checkpoint.log, checkpoint.run
+        self._tables, self._registry = tables, pipeline.registry
+        self._counters = pipeline.registry.counters(self._run) if pipeline.registry else None
 
     def inform(self, context: SparkContext) -> None:
         """Let the tasks of the next batch know what they need to."""
@@ -73,7 +75,10 @@ class Deliver:
         counts = {output: self._write(output, batch, found) for output, found in answers.items()}
         if self._registry and outcome.version != self._progress.total.version:
             self._registry.note_batch(self._run, batch, outcome.version)
-        self._progress.record(batch, outcome.then(Outcome(answers=counts)))
+        # What the record says is done must be on the disk before it: Spark reads nothing of the batch again.
+        self._sink.settle()
+        self._log.settle(batch)
+        self._progress.record(batch, outcome.then(Outcome(answers=counts)), self._log.digest(batch))
         self.inform(frame.sparkSession.sparkContext)
         if self._watch:
             self._watch(self._progress.total)

@@ -15,6 +15,7 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from skerry.build.cut import CutView
+from skerry.errors import CheckpointError
 from skerry.model.batch import empty, join, pack, unpack
 from skerry.operators.operator import PageChanges
 from skerry.pipeline.outcome import Outcome
@@ -27,7 +28,8 @@ from skerry.spark.progress import batch_of_task
 __all__ = ["Operate"]
 
 _CLOCK = "#"
-"""The page that says how far the streams have come, which batch left the state so, and whether the view stopped."""
+"""The page that says how far the streams have come, which batch of which run left the state so, and whether the view
+stopped."""
 
 
 @dataclass
@@ -107,6 +109,8 @@ class Operate(StatefulProcessor):
         kept = _Kept(ViewAtWork(view))
         if _CLOCK in pages:
             clock = json.loads(pages.pop(_CLOCK))
+            if clock["run"] != self._run:
+                raise CheckpointError("spark/state", "holds the state of another run")
             kept.version = clock["version"]
             kept.work.restore(pages, clock["newest"], clock["failure"])
         return kept
@@ -118,7 +122,7 @@ class Operate(StatefulProcessor):
         else:
             self._pages.clear()
         kept.version = batch_of_task()
-        clock = {"version": kept.version, "newest": work.newest, "failure": work.failure}
+        clock = {"run": self._run, "version": kept.version, "newest": work.newest, "failure": work.failure}
         for name, blob in {**changes.put, _CLOCK: json.dumps(clock).encode()}.items():
             self._pages.updateValue((name,), (blob,))
         for name in changes.drop:

@@ -7,17 +7,17 @@ so the same readings are late as the first time.
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 
 from pyspark import TaskContext
 
-from skerry.model.atomic_write import write_atomically
+from skerry.model.sealed_folder import SealedFolder
 from skerry.model.time import Micros
 from skerry.pipeline.outcome import Outcome
 
-__all__ = ["PROPERTY", "Progress", "batch_of_task", "newest_before_task", "property_of_task"]
+__all__ = ["PROPERTY", "RECORD", "Progress", "batch_of_task", "newest_before_task", "property_of_task"]
 
 PROPERTY = "skerry.newest"
+RECORD = "progress.json"
 _KEPT = 3
 
 
@@ -44,13 +44,14 @@ def property_of_task(name: str) -> str | None:
 class Progress:
     """A run's record, kept in its checkpoint."""
 
-    def __init__(self, checkpoint: Path) -> None:
-        self._path = checkpoint / "progress.json"
+    def __init__(self, files: SealedFolder) -> None:
+        self._files = files
         self._after: dict[int, Outcome] = {}
-        if self._path.exists():
-            self._after = {
-                int(batch): Outcome.from_json(record) for batch, record in json.loads(self._path.read_text()).items()
-            }
+        self._digests: dict[int, str] = {}
+        if files.file(RECORD).exists():
+            found = json.loads(files.read(RECORD))
+            self._after = {int(batch): Outcome.from_json(record) for batch, record in found["after"].items()}
+            self._digests = {int(batch): digest for batch, digest in found["offsets"].items()}
 
     @property
     def total(self) -> Outcome:
@@ -62,13 +63,19 @@ class Progress:
         """The batch that follows, or that was under way when the run broke off."""
         return max(self._after, default=-1) + 1
 
-    def record(self, batch: int, outcome: Outcome) -> None:
-        """Write down what a batch came to, on top of those before it."""
+    def digest_of(self, batch: int) -> str | None:
+        """That of a batch's positions in Spark's log, if the batch is one of the last."""
+        return self._digests.get(batch)
+
+    def record(self, batch: int, outcome: Outcome, digest: str = "") -> None:
+        """Write down what a batch came to, on top of those before it, and the digest of its positions."""
         before = self._after.get(batch - 1, Outcome())
-        self._after[batch] = before.then(outcome)
-        self._after = {number: total for number, total in self._after.items() if batch - _KEPT < number <= batch}
-        record = {number: asdict(total) for number, total in self._after.items()}
-        write_atomically(self._path, json.dumps(record).encode())
+        kept = range(batch - _KEPT + 1, batch + 1)
+        after, digests = {**self._after, batch: before.then(outcome)}, {**self._digests, batch: digest}
+        self._after = {number: total for number, total in after.items() if number in kept}
+        self._digests = {number: found for number, found in digests.items() if number in kept}
+        record = {"after": {number: asdict(total) for number, total in self._after.items()}, "offsets": self._digests}
+        self._files.write(RECORD, json.dumps(record).encode())
 
     def as_property(self) -> str:
         """What tasks need to know."""

@@ -1,23 +1,18 @@
 """Run a pipeline on Spark."""
 
 import os
-import re
-import shutil
 import signal
-import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from threading import current_thread, main_thread
 
-from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from skerry import errors
-from skerry.errors import RunError, SkerryError
 from skerry.kernels.precompile import precompile_in_background
+from skerry.model.private_folder import make_private_folder, remove_private_folder
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
 from skerry.pipeline.precompile import list_precompiled
@@ -25,17 +20,20 @@ from skerry.pipeline.runtime import RunOptions, never
 from skerry.sinks.sink import Sink
 from skerry.sources.tables import Tables
 from skerry.spark.checkpoint import Checkpoint
+from skerry.spark.complaints import SPARK_ERRORS, has_lost_a_worker, translate
 from skerry.spark.deliver import Deliver
 from skerry.spark.envelope import SPARK_SCHEMA
 from skerry.spark.foreign import foreign_envelopes, is_live
 from skerry.spark.operate import Operate
-from skerry.spark.progress import Progress
 from skerry.spark.route import RouteSettings
 from skerry.spark.session import session
 from skerry.spark.source import FORMAT, make_data_source
 from skerry.spark.tables import TableStore
 
 __all__ = ["SparkRuntime"]
+
+_ATTEMPTS = 4
+"""How often a batch is begun."""
 
 
 class SparkRuntime:
@@ -53,12 +51,12 @@ class SparkRuntime:
             precompile_in_background([], list_precompiled(pipeline, subscribed=register is not None)),
         ):
             self._spark = session(options.master)
-        self._temporary = None if options.checkpoint else Path(tempfile.mkdtemp(prefix="skerry-"))
+        self._temporary = None if options.checkpoint else make_private_folder()
         folder = options.checkpoint or self._temporary
         assert folder is not None
         buckets = int(self._spark.conf.get("spark.sql.shuffle.partitions") or 1)
-        self._checkpoint = Checkpoint(folder, buckets, options.script)
-        registry = register(self._checkpoint.folder / "registry") if register else None
+        self._checkpoint = Checkpoint(folder, buckets, options.script, kept=self._temporary is None)
+        registry = register(self._checkpoint.part("registry"), self._checkpoint.begun) if register else None
         self._pipeline = replace(pipeline, registry=registry).prepare()
 
     def run(self, *, stopped: Callable[[], bool] = never, watch: Callable[[Outcome], None] | None = None) -> Outcome:
@@ -69,21 +67,38 @@ class SparkRuntime:
         finally:
             self._checkpoint.release()
             if self._temporary:
-                shutil.rmtree(self._temporary, ignore_errors=True)
+                remove_private_folder(self._temporary)
 
     def _run(self, stopped: Callable[[], bool], watch: Callable[[Outcome], None] | None) -> Outcome:
-        self._sink.open(self._pipeline.outputs(), resume=self._checkpoint.resumed)
-        progress = Progress(self._checkpoint.folder)
-        tables = Tables(self._pipeline.tables, self._pipeline.base)
-        store = TableStore(self._checkpoint.folder / "tables", tables)
-        deliver = Deliver(self._pipeline, self._sink, progress, store, watch, self._checkpoint.run)
-        deliver.inform(self._spark.sparkContext)
-        self._finish(self._start(deliver, finish=False), stopped)
+        checkpoint, tables = self._checkpoint, Tables(self._pipeline.tables, self._pipeline.base)
+        store = TableStore(checkpoint.part("tables"), tables, resumed=checkpoint.begun)
+        if self._temporary is None:
+            self._sink.claim(checkpoint.run, checkpoint.progress.next_batch)
+        self._sink.open(self._pipeline.outputs(), resume=checkpoint.resumed)
+        deliver = Deliver(self._pipeline, self._sink, checkpoint, store, watch)
+        self._query(deliver, stopped, finish=False)
         if self._pipeline.foreign and not self._live and not stopped():
-            self._finish(self._start(deliver, finish=True), stopped)
+            self._query(deliver, stopped, finish=True)
         self._sink.close()
         deliver.finish()
-        return progress.total
+        return checkpoint.progress.total
+
+    def _query(self, deliver: Deliver, stopped: Callable[[], bool], *, finish: bool) -> None:
+        """Run Spark's query to its end. If it ends for having lost a process, go on as after a crash.
+
+        Spark tries a task again by itself, and gives up where the lost process had planned the batch. Losing one over
+        and over at the same batch is no accident.
+        """
+        attempts = Counter[int]()
+        while True:
+            deliver.inform(self._spark.sparkContext)
+            try:
+                return self._finish(self._start(deliver, finish=finish), stopped)
+            except SPARK_ERRORS as error:
+                batch = self._checkpoint.progress.next_batch
+                attempts[batch] += 1
+                if attempts[batch] >= _ATTEMPTS or not has_lost_a_worker(error):
+                    raise translate(error, self._checkpoint.folder) from error
 
     def _finish(self, query: StreamingQuery, stopped: Callable[[], bool]) -> None:
         _wait(query, stopped)
@@ -127,24 +142,9 @@ def _keep_interrupt() -> Iterator[None]:
 
 def _wait(query: StreamingQuery, stopped: Callable[[], bool]) -> None:
     """Until the query ends; told to stop, let the batch at hand end first."""
-    try:
-        while not query.awaitTermination(0.2):  # type: ignore[arg-type]
-            if stopped():
-                query.stop()
-    except StreamingQueryException as error:
-        raise _translate(error) from error
-
-
-def _translate(error: StreamingQueryException) -> SkerryError:
-    """What a worker complained of: as the error it raised there, if it was one of ours."""
-    for kind, message in re.findall(r"^skerry\.errors\.(\w+): (.+)$", str(error), re.MULTILINE):
-        found = getattr(errors, kind, None)
-        if isinstance(found, type) and issubclass(found, errors.InputError):
-            return errors.InputError(message)
-        return RunError(message)
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    complaints = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b.*: ", line)]
-    return RunError((complaints or lines)[-1])
+    while not query.awaitTermination(0.2):  # type: ignore[arg-type]
+        if stopped():
+            query.stop()
 
 
 def _jvm_process(spark: SparkSession) -> int:

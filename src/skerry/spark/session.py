@@ -12,11 +12,15 @@ from pyspark.sql import SparkSession
 
 from skerry.errors import RunError
 from skerry.kernels.precompile import precompile_in_background
+from skerry.model.private_folder import remove_private_folders
 from skerry.spark.java import find_java
+from skerry.spark.local_master import allow_retries, protect
 from skerry.spark.spark_home import use_compiled_home
 
 __all__ = ["session"]
 
+# Envelopes are arrays of megabytes, each a region of its own to the collector that Java chooses by itself.
+_JAVA = "-XX:+UseParallelGC"
 _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -27,6 +31,14 @@ _SETTINGS = {
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # One limit for the native memory of all buckets' state; without it each has buffers of its own.
+    "spark.sql.streaming.stateStore.rocksdb.boundedMemoryUsage": "true",
+    "spark.sql.streaming.stateStore.rocksdb.maxMemoryUsageMB": "500",
+    # Spark remembers the last thousand jobs, and plans with their metrics, for pages that nobody opens.
+    "spark.ui.retainedJobs": "20",
+    "spark.ui.retainedStages": "20",
+    "spark.ui.retainedTasks": "200",
+    "spark.sql.ui.retainedExecutions": "10",
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.adaptive.enabled": "false",
     "spark.python.worker.reuse": "true",
@@ -34,9 +46,8 @@ _SETTINGS = {
     # Over TCP a task takes some 40 ms to reach its Python worker, idle as both may be.
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.driver.memory": "2g",
-    # Envelopes are arrays of megabytes, each a region of its own to the collector that Java chooses by itself.
-    "spark.driver.extraJavaOptions": "-XX:+UseParallelGC",
-    "spark.executor.extraJavaOptions": "-XX:+UseParallelGC",
+    "spark.driver.extraJavaOptions": _JAVA,
+    "spark.executor.extraJavaOptions": _JAVA,
 }
 _LOCAL_SETTINGS = {
     # Spark's usual manager starts some ten processes for each entry of a log on a local disk, to look for links.
@@ -48,6 +59,7 @@ _LOCAL_SETTINGS = {
 
 def session(master: str, extra: Mapping[str, str] | None = None) -> SparkSession:
     """Get the session for a master, starting Spark if this process has none yet."""
+    master = allow_retries(master)
     found = SparkSession.getActiveSession()
     if found is not None:
         if found.sparkContext.master != master:
@@ -58,7 +70,7 @@ def session(master: str, extra: Mapping[str, str] | None = None) -> SparkSession
     if master.startswith("local"):
         use_compiled_home()
     builder = SparkSession.builder.appName("skerry").master(master)
-    for name, value in {**_SETTINGS, **_size_for_master(master), **(extra or {})}.items():
+    for name, value in {**_SETTINGS, **_size_for_master(master), **protect(master, _JAVA), **(extra or {})}.items():
         builder = builder.config(name, value)
     # While the JVM starts there is a core to spare for the kernels.
     with precompile_in_background(["folds"]), _own_log():
@@ -73,6 +85,7 @@ def _end(started: SparkSession) -> None:
     started.stop()
     if gateway is not None:
         gateway.shutdown()
+    remove_private_folders()
 
 
 def _size_for_master(master: str) -> dict[str, str]:
@@ -95,10 +108,9 @@ def _size_for_master(master: str) -> dict[str, str]:
 @contextmanager
 def _own_log() -> Iterator[None]:
     """Let Spark's processes inherit a file instead of the terminal for what they have to say."""
-    path = Path(tempfile.gettempdir()) / f"skerry-spark-{os.getuid()}.log"
     sys.stderr.flush()
     kept = os.dup(2)
-    log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    log = _open_log(Path(tempfile.gettempdir()) / f"skerry-spark-{os.getuid()}.log")
     try:
         os.dup2(log, 2)
         yield
@@ -106,3 +118,15 @@ def _own_log() -> Iterator[None]:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(log)
+
+
+def _open_log(path: Path) -> int:
+    """Open the log to append to it; nowhere, if somebody else has put something in its place."""
+    try:
+        log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    except OSError:
+        return os.open(os.devnull, os.O_WRONLY)
+    if os.fstat(log).st_uid == os.getuid():
+        return log
+    os.close(log)
+    return os.open(os.devnull, os.O_WRONLY)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from skerry.model.atomic_write import write_atomically
 from skerry.model.batch import as_batch
+from skerry.model.sealed_folder import SealedFolder
 from skerry.sources.tables import Tables
 from skerry.spark.progress import batch_of_task, property_of_task
 
@@ -20,21 +20,24 @@ __all__ = ["TABLES", "TableStore", "tables_of_task"]
 TABLES = "skerry.tables"
 _KEPT = 4
 
-_read: dict[str, pa.RecordBatch] = {}
-"""This worker's tables by file: a version never changes."""
+_CHOICES = "chosen.json"
+
+_read: dict[tuple[SealedFolder, str], pa.RecordBatch] = {}
+"""This worker's tables by folder and file: a version never changes."""
 
 
 class TableStore:
-    """The versions that batches have seen, on the driver."""
+    """The versions that batches have seen, on the driver. A run that goes on has chosen before, and needs to know."""
 
-    def __init__(self, folder: Path, tables: Tables) -> None:
-        self._folder, self._tables = folder, tables
-        self._chosen_file = folder / "chosen.json"
+    def __init__(self, files: SealedFolder, tables: Tables, *, resumed: bool = False) -> None:
+        self._files, self._tables = files, tables
         self._chosen: dict[int, dict[str, str]] = {}
-        folder.mkdir(parents=True, exist_ok=True)
-        if self._chosen_file.exists():
-            found = json.loads(self._chosen_file.read_text())
+        if resumed:
+            found = json.loads(files.read(_CHOICES))
             self._chosen = {int(batch): versions for batch, versions in found.items()}
+        self._kept = {name for chosen in self._chosen.values() for name in chosen.values()}
+        for name in self._kept:
+            files.read(name)
 
     def choose(self, batch: int) -> None:
         """Settle what a batch will see, unless that is settled already."""
@@ -42,28 +45,29 @@ class TableStore:
             return
         self._chosen[batch] = {name: self._keep(name, version) for name, version in self._tables.versions().items()}
         self._chosen = {number: files for number, files in self._chosen.items() if number > batch - _KEPT}
-        write_atomically(self._chosen_file, json.dumps(self._chosen).encode())
+        self._files.write(_CHOICES, json.dumps(self._chosen).encode())
         self._forget()
 
     def as_property(self) -> str:
-        """What tasks need to know: the files by batch and table."""
-        return json.dumps(self._chosen)
+        """What tasks need to know: the files by batch and table, and where they are."""
+        return json.dumps({"folder": str(self._files.path.absolute()), "run": self._files.run, "chosen": self._chosen})
 
-    def _keep(self, name: str, version: str) -> str:
-        path = self._folder / f"{name}-{version}.arrow"
-        if not path.exists():
-            rows = self._tables.rows(name)
+    def _keep(self, table: str, version: str) -> str:
+        name = f"{table}-{version}.arrow"
+        if name not in self._kept:
+            rows = self._tables.rows(table)
             sink = pa.BufferOutputStream()
             with pa.ipc.new_file(sink, rows.schema) as writer:
                 writer.write_batch(rows)
-            write_atomically(path, sink.getvalue())
-        return str(path.absolute())
+            self._files.write(name, sink.getvalue())
+            self._kept.add(name)
+        return name
 
     def _forget(self) -> None:
         """Drop files that no batch can ask for again."""
-        needed = {path for files in self._chosen.values() for path in files.values()}
-        for path in self._folder.glob("*.arrow"):
-            if str(path.absolute()) not in needed:
+        self._kept = {name for files in self._chosen.values() for name in files.values()}
+        for path in self._files.path.glob("*.arrow"):
+            if path.name not in self._kept:
                 path.unlink()
 
 
@@ -73,14 +77,14 @@ def tables_of_task(names: Iterable[str]) -> dict[str, pa.RecordBatch]:
     found = property_of_task(TABLES) if wanted else None
     if found is None:
         return {}
-    files = json.loads(found)[str(batch_of_task())]
-    for stale in set(_read) - set(files.values()):
+    known = json.loads(found)
+    files, chosen = SealedFolder(Path(known["folder"]), known["run"]), known["chosen"][str(batch_of_task())]
+    for stale in set(_read) - {(files, name) for name in chosen.values()}:
         del _read[stale]
-    return {name: _rows(files[name]) for name in wanted}
+    return {table: _rows(files, chosen[table]) for table in wanted}
 
 
-def _rows(path: str) -> pa.RecordBatch:
-    if path not in _read:
-        with pa.OSFile(path) as file:
-            _read[path] = as_batch(pa.ipc.open_file(file).read_all())
-    return _read[path]
+def _rows(files: SealedFolder, name: str) -> pa.RecordBatch:
+    if (files, name) not in _read:
+        _read[files, name] = as_batch(pa.ipc.open_file(files.read(name)).read_all())
+    return _read[files, name]

@@ -17,8 +17,8 @@ from skerry.catalog import Catalog, Source
 from skerry.errors import CatalogError
 from skerry.index.query_index import Matches, QueryIndex
 from skerry.model.arrays import Int32s, Int64s
-from skerry.model.atomic_write import write_atomically
 from skerry.model.batch import as_batch, empty, pack, unpack
+from skerry.model.sealed_folder import SealedFolder
 
 __all__ = ["COUNTS", "Counted", "Counters", "add_counts"]
 
@@ -93,8 +93,8 @@ def add_counts(counts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
 class Counters:
     """A run's counts on their way into a catalogue: in a folder first, which a run that goes on finds again."""
 
-    def __init__(self, folder: Path, catalogue: str | None, run: str) -> None:
-        self._folder, self._catalogue, self._run = folder, catalogue, run
+    def __init__(self, folder: Path, catalogue: str | None, run: str, *, synced: bool = False) -> None:
+        self._files, self._catalogue, self._run = SealedFolder(folder, run, synced), catalogue, run
         self._next_write = 0.0
 
     def note(self, batch: int, counts: pa.RecordBatch | None) -> None:
@@ -102,15 +102,14 @@ class Counters:
         if self._catalogue is None:
             return
         if counts is not None:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._folder / f"{batch:012}.counts", pack(counts))
+            self._files.write(f"{batch:012}.counts", pack(counts))
         if time.monotonic() >= self._next_write:
             self.write(batch)
 
     def write(self, batch: int | None = None) -> None:
         """Let the catalogue have what it does not know yet, of batches up to one; of all, at the end of a run."""
         started = time.monotonic()
-        paths = {int(path.stem): path for path in self._folder.glob("*.counts")}
+        paths = {int(path.stem): path for path in self._files.path.glob("*.counts")}
         known = {number: path for number, path in paths.items() if batch is None or number <= batch}
         if self._catalogue and known and self._add_to_catalogue(self._catalogue, known):
             for path in known.values():
@@ -124,7 +123,7 @@ class Counters:
             catalog = Catalog(catalogue, _PATIENCE_SECONDS)
             with closing(catalog), catalog.all_or_nothing():
                 since = catalog.counters.last_batch(self._run)
-                new = [unpack(path.read_bytes()) for number, path in paths.items() if number > since]
+                new = [unpack(self._files.read(path.name)) for number, path in paths.items() if number > since]
                 if new:
                     catalog.counters.add(self._run, max(paths), add_counts(new).to_pylist())
                     # Their last answers were under way when they were removed. By now nobody else can write.

@@ -8,15 +8,17 @@ all of them can read: now and then all of it, in between what changed.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from skerry.catalog import Catalog, Source, Subscription, SubscriptionChange
-from skerry.model.atomic_write import write_atomically
+from skerry.errors import CheckpointError
+from skerry.model.sealed_folder import SealedFolder
 from skerry.subscriptions.counters import Counters
 from skerry.subscriptions.registry import Registry, answer_schema, outputs_of
 
@@ -35,6 +37,15 @@ class RegistryFolder:
     streams: tuple[Source, ...]
     catalogue: str | None = None
     """The address of a catalogue that may change while a run goes on."""
+    run: str = ""
+    """Whose versions they are."""
+    synced: bool = False
+    """Whether a version must outlive a loss of power."""
+
+    @property
+    def files(self) -> SealedFolder:
+        """The folder, as its files are read and written."""
+        return SealedFolder(self.path, self.run, self.synced)
 
     @property
     def first(self) -> int:
@@ -47,22 +58,23 @@ class RegistryFolder:
         outputs = outputs_of(self.streams)
         return {outputs[stream.name]: answer_schema(stream) for stream in self.streams}
 
-    def begin(self, subscriptions: Sequence[Subscription], version: int) -> None:
-        """Write a first version, unless a run that goes on has one."""
-        self.path.mkdir(parents=True, exist_ok=True)
+    def begin(self, subscriptions: Sequence[Subscription], version: int, *, resumed: bool = False) -> None:
+        """Write a first version, unless a run that goes on has one: it must have."""
+        if resumed and not self._bases():
+            raise CheckpointError(str(self.path), "is missing, or has no first version of the subscriptions")
         if not self._bases():
             registry = Registry(self.streams)
             registry.change([SubscriptionChange(version, subscription) for subscription in subscriptions])
             registry.version = version
-            self._write(f"{version:012}.base", registry.save())
+            self.files.write(f"{version:012}.base", registry.save())
 
     def at(self, version: int, known: Registry | None = None) -> Registry:
         """The registry of a version: from one that is known, if it is not newer, or else from the last base."""
         registry = known if known and known.version <= version else None
         if registry is None:
-            base = max(found for found in self._bases() if found <= version)
-            registry = Registry.restore((self.path / f"{base:012}.base").read_bytes(), self.streams)
-        for change in self._changes(registry.version, version):
+            base = max((found for found in self._bases() if found <= version), default=version)
+            registry = Registry.restore(self.files.read(f"{base:012}.base"), self.streams)
+        for change in self._read_changes(registry.version, version):
             registry.change([change])
         registry.version = version
         return registry
@@ -76,29 +88,30 @@ class RegistryFolder:
 
     def counters(self, run: str) -> Counters:
         """What keeps the counters of a run."""
-        return Counters(self.path / "counts", self.catalogue, run)
+        return Counters(self.path / "counts", self.catalogue, run, synced=self.synced)
 
-    def export(self, registry: Registry, changes: Sequence[SubscriptionChange], *, whole: bool) -> None:
-        """Write what a version changed, and now and then all of it."""
-        lines = [json.dumps(asdict(change)) for change in changes]
-        self._write(f"{registry.version:012}.changes", "\n".join(lines).encode())
+    def export(self, registry: Registry, since: int, changes: Sequence[SubscriptionChange], *, whole: bool) -> None:
+        """Write what a version changed since another, and now and then all of it."""
+        lines = [json.dumps({"since": since}), *(json.dumps(asdict(change)) for change in changes)]
+        self.files.write(f"{registry.version:012}.changes", "\n".join(lines).encode())
         if whole:
-            self._write(f"{registry.version:012}.base", registry.save())
+            self.files.write(f"{registry.version:012}.base", registry.save())
 
     def _bases(self) -> list[int]:
         return [int(path.stem) for path in self.path.glob("*.base")]
 
-    def _changes(self, after: int, until: int) -> Iterator[SubscriptionChange]:
-        for path in sorted(self.path.glob("*.changes")):
-            if after < int(path.stem) <= until:
-                for line in path.read_text().splitlines():
-                    record = json.loads(line)
-                    yield SubscriptionChange(
-                        record["version"], Subscription(**record["subscription"]), record["removed"]
-                    )
+    def _read_changes(self, after: int, until: int) -> list[SubscriptionChange]:
+        """What changed between two versions, found from the later one back: each names the one before it."""
+        found: list[SubscriptionChange] = []
+        while until > after:
+            since, *changes = map(json.loads, self.files.read(f"{until:012}.changes").decode().splitlines())
+            found = [_make_change(record) for record in changes] + found
+            until = since["since"]
+        return found
 
-    def _write(self, name: str, content: bytes) -> None:
-        write_atomically(self.path / name, content)
+
+def _make_change(record: dict[str, Any]) -> SubscriptionChange:
+    return SubscriptionChange(record["version"], Subscription(**record["subscription"]), record["removed"])
 
 
 class Registrar:
@@ -122,7 +135,7 @@ class Registrar:
         registry.change(changes)
         self._since_base += len(changes)
         whole = self._since_base > _CHANGES_A_BASE
-        self._folder.export(registry, changes, whole=whole)
+        self._folder.export(registry, version, changes, whole=whole)
         self._since_base = 0 if whole else self._since_base
         return registry.version
 

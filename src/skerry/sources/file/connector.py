@@ -1,6 +1,8 @@
 """The file source: ``connector='file', path='data/traffic/*.csv'``."""
 
 import glob
+import hashlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -90,6 +92,14 @@ class FileConnector(Connector):
             if after is not None or until is not None:
                 readings = cut(readings, self.definition.event_time, after, until)
             yield Decoded(readings, decoded.rejects if after is None else empty(REJECTS))
+
+    def inventory(self) -> str:
+        """How many files, of how many bytes, and a digest of their names and sizes; the folder may have moved."""
+        top = os.path.commonpath([os.path.dirname(file.path) for file in self.files])
+        listed = [(os.path.relpath(file.path, top), file.size) for file in self.files]
+        total = sum(size for _, size in listed)
+        digest = hashlib.sha256(repr(listed).encode()).hexdigest()
+        return f"{len(listed)} files of {total} bytes together, sha256 {digest[:16]}"
 
     @cached_property
     def _by_path(self) -> dict[str, StoredFile]:
