@@ -10,6 +10,7 @@ from skerry.errors import SqlError, UnknownColumn
 from skerry.lang.sql.create_source import identifier
 from skerry.lang.sql.scalar import Scope, scalar
 from skerry.lang.sql.statements import location_of
+from skerry.model.dialect import write_expression
 from skerry.model.expression import Expression
 from skerry.model.session_window import SessionWindow
 from skerry.model.types import SQL_TYPES, sql_name
@@ -89,7 +90,7 @@ class AggregateBinder:
 
     def _resolve(self, node: exp.Expr) -> str:
         """A text that two spellings of one expression share."""
-        return str(node.unnest().copy().transform(self._spell).sql("risingwave"))
+        return write_expression(node.unnest().copy().transform(self._spell))
 
     def _spell(self, node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
