@@ -42,7 +42,9 @@ class _Parser(DuckDBParser):
         "ANY_VALUE": exp.AnyValue.from_arg_list,
     }
     FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
-        **{name: parse for name, parse in DuckDBParser.FUNCTION_PARSERS.items() if name in _AGGREGATES},
+        **{
+            name: parse for name, parse in DuckDBParser.FUNCTION_PARSERS.items() if name in _AGGREGATES - {"MAX", "MIN"}
+        },
         **{name: DuckDBParser.FUNCTION_PARSERS[name] for name in ("CAST", "EXTRACT", "TRY_CAST")},
         **{name: lambda self: self.parse_plain_or_worded() for name in _WITH_WORDS},
     }

@@ -96,7 +96,7 @@ def run(text, batch):
 
 
 def over_columns():
-    """A third of the examples, their first constant in a column, where DuckDB can do with one and a size is not meant."""
+    """A third of the examples, their first constant in a column, where DuckDB can do with one."""
     for name, text, _ in examples()[::3]:
         if name in ("format", "printf"):
             continue
