@@ -1,9 +1,8 @@
 """Query indexes of a plan, made once where it is planned: to make one takes long, so it travels packed."""
 
-import sqlglot
-
 from skerry.index.query_index import QueryIndex
 from skerry.index.region_from_predicate import region_of
+from skerry.model.dialect import parse_expression
 from skerry.model.duckdb_session import open_duckdb
 from skerry.plan.fan_out import FanOut, SelectAny
 from skerry.plan.node import Node, walk
@@ -29,6 +28,6 @@ def open_index(node: FanOut | SelectAny) -> QueryIndex:
 def _pack(node: FanOut | SelectAny) -> bytes:
     index = QueryIndex(node.query_schema, open_duckdb)
     for name, predicate in node.queries:
-        tree = sqlglot.parse_one(predicate.sql, read="duckdb")
+        tree = parse_expression(predicate.sql)
         index.add(name, region_of(tree, node.query_schema, open_duckdb))
     return index.save()

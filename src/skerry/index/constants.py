@@ -12,6 +12,7 @@ from pyarrow import types as kinds
 from sqlglot import exp
 
 from skerry.index.domains import Moment
+from skerry.model.dialect import write_expression
 from skerry.model.types import TIMESTAMP
 
 __all__ = ["Evaluator", "NotIndexable", "evaluate_constants"]
@@ -95,7 +96,7 @@ def _to_double(value: object, tree: exp.Expr, type_: pa.DataType, evaluator: Eva
     if kinds.is_float64(type_) and not _is_long(value):
         return float(str(value))
     name = "DOUBLE" if kinds.is_float64(type_) else "FLOAT"
-    found = _ask_duckdb(f"CAST({tree.sql('duckdb')} AS {name})", evaluator).as_py()
+    found = _ask_duckdb(f"CAST({write_expression(tree)} AS {name})", evaluator).as_py()
     if not isinstance(found, float):
         raise NotIndexable
     return found
@@ -108,7 +109,7 @@ def _parse_moment(text: str, tree: exp.Expr, evaluator: Evaluator) -> Moment:
             return Moment((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds)
         except ValueError:
             pass
-    return _to_moment(_ask_duckdb(f"CAST({tree.sql('duckdb')} AS TIMESTAMP)", evaluator))
+    return _to_moment(_ask_duckdb(f"CAST({write_expression(tree)} AS TIMESTAMP)", evaluator))
 
 
 def _to_moment(scalar: "pa.Scalar[pa.DataType]") -> Moment:
@@ -124,7 +125,7 @@ def _compute(tree: exp.Expr, type_: pa.DataType, evaluator: Evaluator) -> object
         raise NotIndexable
     if type_ == TIMESTAMP and _is_moment(tree):
         return str(tree.this.this)
-    found = _ask_duckdb(tree.sql("duckdb"), evaluator)
+    found = _ask_duckdb(write_expression(tree), evaluator)
     if not found.is_valid:
         return None
     if found.type == TIMESTAMP or kinds.is_date32(found.type):
@@ -140,7 +141,7 @@ def _is_moment(tree: exp.Expr) -> bool:
     """Whether it is TIMESTAMP 'text', the text in full."""
     return (
         isinstance(tree, exp.Cast)
-        and tree.to.this == exp.DataType.Type.TIMESTAMP
+        and tree.to.this in (exp.DType.TIMESTAMP, exp.DType.TIMESTAMPNTZ)
         and isinstance(tree.this, exp.Literal)
         and _MOMENT.fullmatch(str(tree.this.this)) is not None
     )

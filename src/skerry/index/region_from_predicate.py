@@ -19,6 +19,7 @@ from skerry.index.disjunctive_form import MOST_BOXES, Term, Terms, Truth, inters
 from skerry.index.domains import Domain, domain_of
 from skerry.index.region import Box, Region
 from skerry.index.value_sets import Span, ValueSet
+from skerry.model.dialect import write_expression
 
 __all__ = ["region_of"]
 
@@ -58,7 +59,7 @@ def region_of(tree: exp.Expr, schema: pa.Schema, evaluator: Evaluator) -> Region
 
 
 def _to_sql(residual: tuple[exp.Expr, ...]) -> str:
-    return exp.and_(*residual, copy=True).sql("duckdb") if residual else ""
+    return write_expression(exp.and_(*residual, copy=True)) if residual else ""
 
 
 def _narrow(term: Term, tree: exp.Expr, schema: pa.Schema, most: int) -> Term:
@@ -190,11 +191,20 @@ class _Reader:
         truth = Truth(lambda: (Term(),), no_terms)
         return truth if tree.this else truth.negate()
 
+    def read_call(self, tree: exp.Expr) -> Truth:
+        """A text with a given beginning; no other function says where its column is."""
+        if tree.name.lower() not in ("prefix", "starts_with") or len(tree.expressions) != 2:
+            raise NotIndexable
+        return self._read_beginning(*tree.expressions)
+
     def read_starts_with(self, tree: exp.Expr) -> Truth:
-        """A text with a given beginning."""
+        """The same as an operator."""
         _check_arguments(tree, "expression")
-        name, domain = self.find_column(tree.this)
-        (text,) = self._evaluate(name, [tree.expression])
+        return self._read_beginning(tree.this, tree.expression)
+
+    def _read_beginning(self, column: exp.Expr, beginning: exp.Expr) -> Truth:
+        name, domain = self.find_column(column)
+        (text,) = self._evaluate(name, [beginning])
         if not isinstance(text, str) or not isinstance(domain.low, bytes):
             raise NotIndexable
         return _truth_of_values(name, domain, _values_with_prefix(domain, text))
@@ -217,6 +227,7 @@ class _Reader:
 
 _READERS: Mapping[type[exp.Expr], Callable[[_Reader, exp.Expr], Truth]] = {
     **dict.fromkeys(_MIRRORED, _Reader.read_comparison),
+    exp.Anonymous: _Reader.read_call,
     exp.Between: _Reader.read_between,
     exp.Boolean: _Reader.read_constant,
     exp.Column: _Reader.read_column,

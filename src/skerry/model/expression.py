@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from sqlglot import exp
 
+from skerry.model.dialect import write_expression
 from skerry.model.predicate import Predicate
 
 __all__ = ["Columns", "Expression", "list_columns"]
@@ -30,7 +31,7 @@ class Expression:
         >>> Expression.of("speed", pa.float64()).sql
         '"speed"'
         """
-        return cls(exp.column(name, quoted=True).sql("duckdb"), type_, name)
+        return cls(write_expression(exp.column(name, quoted=True)), type_, name)
 
 
 Columns = tuple[tuple[str, Expression], ...]

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import pyarrow as pa
-import sqlglot
 
 from skerry.build.cut import CutView
 from skerry.catalog import Source
 from skerry.catalog.counters import VIEW
 from skerry.index.query_index import QueryIndex
 from skerry.index.region_from_predicate import region_of
+from skerry.model.dialect import parse_expression
 from skerry.model.duckdb_session import open_duckdb
 from skerry.model.expression import Columns
 from skerry.operators.fan_out import ViewSplitter
@@ -39,7 +39,7 @@ class Selections:
             selection, projection = view.feeds[0].below
             assert isinstance(selection, Select)
             assert isinstance(projection, Project)
-            tree = sqlglot.parse_one(selection.predicate.sql, read="duckdb")
+            tree = parse_expression(selection.predicate.sql)
             index.add(view.name, region_of(tree, source.schema, open_duckdb))
             columns[view.name] = projection.columns
         return cls(source, index.save(), columns)

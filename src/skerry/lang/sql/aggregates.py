@@ -8,8 +8,11 @@ from sqlglot import exp
 
 from skerry.errors import SqlError, UnknownColumn
 from skerry.lang.sql.create_source import identifier
+from skerry.lang.sql.group_windows import find_group_window
+from skerry.lang.sql.lift_windows import depends_on_window_alone, lift_windows, names_window
 from skerry.lang.sql.scalar import Scope, scalar
 from skerry.lang.sql.statements import location_of
+from skerry.model.dialect import write_expression
 from skerry.model.expression import Expression
 from skerry.model.session_window import SessionWindow
 from skerry.model.types import SQL_TYPES, sql_name
@@ -47,29 +50,36 @@ class AggregateBinder:
     HAVING compute from them is bound above it. The window belongs to every group, named or not.
     """
 
-    def __init__(self, tree: exp.Select, scope: Scope) -> None:
-        self._tree, self._scope = tree, scope
+    def __init__(self, tree: exp.Select, scope: Scope, window: GroupWindow) -> None:
+        self._tree, self._scope, self._laid = tree, scope, window
         self._keys: dict[str, exp.Expr] = {}
         self._arguments: dict[str, exp.Expr] = {}
         self._calls: dict[str, tuple[str, str | None, exp.Expr]] = {}
+        self._window = window
         self._collect_keys()
         having = tree.args.get("having")
         for part in [*tree.selects, *([having.this] if having else [])]:
-            self._collect_folds(part)
+            self._collect_folds(self._lift(part))
 
-    def aggregate(self, node: Node, window: GroupWindow, time: str) -> Grouping:
+    def aggregate(self, node: Node, time: str) -> Grouping:
         """The aggregate over ``node``."""
         bound = {name: scalar(tree, self._scope) for name, tree in (self._keys | self._arguments).items()}
         self._check_keys(bound)
         moment = Expression.of(time, self._scope.schema.field(time).type)
         below = Project(node, ((_TIME, moment), *bound.items()))
         folds = tuple(self._fold(name, bound) for name in self._calls)
-        return _AGGREGATES[type(window)](below, window, _TIME, tuple(self._keys), folds)
+        return _AGGREGATES[type(self._window)](below, self._window, _TIME, tuple(self._keys), folds)
 
     def over_groups(self, tree: exp.Expr, schema: pa.Schema) -> Expression:
         """Bind an expression over keys, folds and the window."""
-        replaced = tree.copy().transform(self._replace_parts)
+        replaced = self._lift(tree).transform(self._replace_parts)
+        if self._window != self._laid:  # the group has several windows
+            schema = pa.schema([field for field in schema if field.name not in (WINDOW_START, WINDOW_END)])
         return scalar(replaced, _GroupScope(self._scope, schema))
+
+    def _lift(self, tree: exp.Expr) -> exp.Expr:
+        """An expression without aggregates of the window's ends, where these are not known row by row."""
+        return tree.copy() if self._scope.rewrites or not names_window(tree) else lift_windows(tree)
 
     def _replace_parts(self, node: exp.Expr) -> exp.Expr:
         name = self._name_of(node)
@@ -89,7 +99,7 @@ class AggregateBinder:
 
     def _resolve(self, node: exp.Expr) -> str:
         """A text that two spellings of one expression share."""
-        return str(node.unnest().copy().transform(self._spell).sql("risingwave"))
+        return write_expression(node.unnest().copy().transform(self._spell))
 
     def _spell(self, node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
@@ -103,15 +113,23 @@ class AggregateBinder:
         group = self._tree.args.get("group")
         if group and any(group.args.get(kind) for kind in ("cube", "rollup", "grouping_sets", "all", "totals")):
             raise SqlError("GROUP BY takes a list of expressions", location_of(group))
+        of_window: list[exp.Expr] = []
         for part in group.expressions if group else []:
             if isinstance(part, exp.Cube | exp.Rollup | exp.GroupingSets):
                 raise SqlError("GROUP BY takes a list of expressions", location_of(part))
             tree = self._resolve_group_part(part)
-            if isinstance(tree, exp.Column) and identifier(tree) in (WINDOW_START, WINDOW_END):
-                continue
             if tree.find(exp.AggFunc):
                 raise SqlError("GROUP BY cannot hold an aggregate", location_of(part))
-            self._keys.setdefault(self._key_name(tree), tree)
+            if depends_on_window_alone(tree):
+                self._resolve(tree)
+                of_window.append(tree)
+            else:
+                self._keys.setdefault(self._key_name(tree), tree)
+        # Joined readings stay as long as the window that was laid, so that a longer one cannot take its place.
+        self._window = find_group_window(of_window, self._laid, is_fixed=WINDOW_START not in self._scope.rewrites)
+        if self._window != self._laid:
+            for tree in of_window:
+                self._keys.setdefault(self._key_name(tree), tree)
 
     def _key_name(self, tree: exp.Expr) -> str:
         """The column's own name where it cannot be taken for one of ours."""
@@ -164,7 +182,7 @@ class AggregateBinder:
         if function is None:
             known = ", ".join(name.upper() for name in FUNCTIONS if name != "count_distinct")
             raise SqlError(f"the aggregate {node.sql_name()} is not available; known are {known}", location_of(whole))
-        if node.args.get("expressions"):
+        if any(part for name, part in node.args.items() if name not in ("this", "big_int")):
             raise SqlError(f"{node.sql_name()} has one argument", location_of(whole))
         argument: exp.Expr | None = node.this
         if isinstance(argument, exp.Distinct):

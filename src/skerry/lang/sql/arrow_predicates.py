@@ -8,6 +8,7 @@ import pyarrow as pa
 from pyarrow import types as kinds
 from sqlglot import exp
 
+from skerry.model.dialect import write_expression
 from skerry.model.duckdb_session import open_duckdb
 from skerry.model.predicate import All, Compared, Holds, Missing, Negated, Predicate, Some
 from skerry.model.types import TIMESTAMP
@@ -133,11 +134,11 @@ def _constant(tree: exp.Expr, type_: pa.DataType) -> "pa.Scalar[pa.DataType]":
     """Have a constant computed, as a value of the type that the comparison is made in."""
     if tree.find(exp.Column):
         raise _Other
-    found = _compute(tree.sql("duckdb"))
+    found = _compute(write_expression(tree))
     if not _comparable(type_, found.type):
         raise _Other
     if type_ == pa.float64():
-        found = _compute(f"CAST({tree.sql('duckdb')} AS DOUBLE)")
+        found = _compute(f"CAST({write_expression(tree)} AS DOUBLE)")
     value = found.as_py()
     if value is None or value != value:
         raise _Other

@@ -145,13 +145,13 @@ def _window_columns(window: Window, time: str) -> dict[str, exp.Expr]:
     """The window of a reading as expressions over its time, where it is in one window only."""
     if not window.tumbling:
         return {}
-    moment = exp.func("epoch_us", exp.column(time, quoted=True), dialect="duckdb")
+    moment = exp.Anonymous(this="epoch_us", expressions=[exp.column(time, quoted=True)])
     size = exp.Literal.number(int(window.size_us))
     # The remainder is taken twice so that it is not negative before the epoch.
     since = exp.paren(exp.Mod(this=exp.paren(exp.Mod(this=moment, expression=size) + size), expression=size.copy()))
     start = exp.Sub(this=moment.copy(), expression=since)
     end = exp.Add(this=start.copy(), expression=size.copy())
     return {
-        WINDOW_START: exp.func("make_timestamp", start, dialect="duckdb"),
-        WINDOW_END: exp.func("make_timestamp", end, dialect="duckdb"),
+        WINDOW_START: exp.Anonymous(this="make_timestamp", expressions=[start]),
+        WINDOW_END: exp.Anonymous(this="make_timestamp", expressions=[end]),
     }

@@ -16,7 +16,7 @@ from sqlglot.errors import SqlglotError
 from skerry.catalog import Source, Subscription
 from skerry.errors import InputError, SqlError
 from skerry.lang.sql.scalar import Scope, condition
-from skerry.lang.sql.statements import DIALECT
+from skerry.model.dialect import Dialect
 
 __all__ = ["Predicates"]
 
@@ -83,7 +83,7 @@ class Predicates:
             what = "which Spark reads; subscriptions are matched where Skerry reads by itself"
             raise InputError(f"{owner} is for stream {stream.name!r}, {what}. A view can select from it")
         try:
-            tree = sqlglot.condition(subscription.predicate, dialect=DIALECT)
+            tree = sqlglot.condition(subscription.predicate, dialect=Dialect)
             condition(tree, Scope(stream.name, stream.schema))
         except SqlError as error:
             raise InputError(f"{owner}: {error}") from None
@@ -96,7 +96,7 @@ def _form(text: str, constants: list[str]) -> _Form | None:
     """The form of a text, found by putting constants into it that nobody writes; None if they cannot be found again."""
     marks = [_mark(position, constant) for position, constant in enumerate(constants)]
     left = iter(marks)
-    tree = sqlglot.condition(_CONSTANT.sub(lambda _: next(left), text), dialect=DIALECT)
+    tree = sqlglot.condition(_CONSTANT.sub(lambda _: next(left), text), dialect=Dialect)
     found = {str(node.this): node for node in tree.find_all(exp.Literal)}
     wanted = [mark.strip("'") for mark in marks]
     return _Form(tree, tuple(found[mark] for mark in wanted)) if sorted(found) == sorted(wanted) else None

@@ -136,9 +136,9 @@ def _bind_combinations(tree: exp.Select, binder: JoinBinder, technique: str, lim
     if not _aggregates(tree):
         columns = _columns(tree, binder.scope)
         return Project(binder.node(technique, limit), columns)
-    groups = AggregateBinder(tree, binder.scope)
     window, time = binder.window
-    return _bind_groups(tree, groups, groups.aggregate(binder.node(technique, limit), window, time))
+    groups = AggregateBinder(tree, binder.scope, window)
+    return _bind_groups(tree, groups, groups.aggregate(binder.node(technique, limit), time))
 
 
 def _bind_gather(tree: exp.Select, table: exp.Expr, streams: Streams, options: Mapping[str, str]) -> Node:
@@ -202,8 +202,8 @@ def _bind_aggregate(tree: exp.Select, node: Node, read: From) -> Node:
             f"an aggregate over a stream needs a window: FROM TUMBLE({read.name}, time, INTERVAL '30' SECOND)",
             location_of(tree),
         )
-    groups = AggregateBinder(tree, Scope(read.name, read.source.schema))
-    return _bind_groups(tree, groups, groups.aggregate(node, read.window, read.time))
+    groups = AggregateBinder(tree, read.scope, read.window)
+    return _bind_groups(tree, groups, groups.aggregate(node, read.time))
 
 
 def _bind_groups(tree: exp.Select, groups: AggregateBinder, aggregate: Grouping) -> Node:

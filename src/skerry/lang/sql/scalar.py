@@ -1,19 +1,19 @@
 """Scalar expressions: checked, typed and handed over to DuckDB."""
 
-import difflib
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import duckdb
 import pyarrow as pa
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import ErrorLevel, SqlglotError, UnsupportedError
 
-from skerry.errors import Location, SqlError, UnknownColumn, UnknownFunction
+from skerry.errors import SqlError, UnknownColumn
 from skerry.lang.sql.arrow_predicates import simple
+from skerry.lang.sql.bounded_sizes import bound_sizes
+from skerry.lang.sql.offered_functions import check_functions
 from skerry.lang.sql.statements import location_of
 from skerry.model.batch import empty
+from skerry.model.dialect import write_expression
 from skerry.model.duckdb_session import open_duckdb
 from skerry.model.expression import Expression
 from skerry.model.types import sql_name
@@ -22,16 +22,9 @@ __all__ = ["Scope", "check_condition", "condition", "scalar"]
 
 _REFUSED = (
     *(exp.Query, exp.Subquery, exp.Window, exp.AggFunc, exp.Order, exp.Star, exp.Columns),
-    *(exp.Explode, exp.UDTF, exp.Placeholder, exp.Parameter, exp.Lambda),
+    *(exp.Explode, exp.UDTF, exp.Placeholder, exp.Parameter),
 )
 _LARGEST = 100_000
-_UNBOUNDED = {
-    *("array_resize", "bar", "bitstring", "format", "generate_series", "list_resize"),
-    *("lpad", "pad", "printf", "range", "repeat", "rpad"),
-}
-"""Functions whose answer's size is a number the user writes."""
-_MACROS = {"date_add", "days_in_month", "fdiv", "fmod", "if", "json", "nullif", "split_part"}
-"""DuckDB's macros that are plain functions of their arguments, beside those over lists and maps."""
 
 
 class Scope:
@@ -98,10 +91,10 @@ def scalar(tree: exp.Expr, scope: Scope) -> Expression:
     bare = resolved.unnest()
     if isinstance(bare, exp.Column):
         return Expression.of(bare.name, scope.schema.field(bare.name).type)
-    sql = _translate(resolved, tree)
+    sql = write_expression(bound_sizes(resolved))
     if len(sql) > _LARGEST * 10:
         raise SqlError("an expression is too large", location_of(tree))
-    _check_functions(sql, tree)
+    check_functions(sql, scope.schema.names, tree)
     try:
         type_ = _type(sql, scope.schema)
     except duckdb.Error as error:
@@ -111,13 +104,6 @@ def scalar(tree: exp.Expr, scope: Scope) -> Expression:
 
 def _resolve(tree: exp.Expr, resolve: Callable[[exp.Column], exp.Expr]) -> exp.Expr:
     return tree.copy().transform(lambda node: resolve(node) if isinstance(node, exp.Column) else node)
-
-
-def _translate(resolved: exp.Expr, tree: exp.Expr) -> str:
-    try:
-        return resolved.sql("duckdb", unsupported_level=ErrorLevel.RAISE)
-    except UnsupportedError as error:
-        raise SqlError(_first_sentence(str(error)), location_of(tree)) from None
 
 
 def _kind(node: exp.Expr) -> str:
@@ -132,56 +118,6 @@ def _kind(node: exp.Expr) -> str:
         (exp.Star, "*"),
     ]
     return next((words for class_, words in kinds if isinstance(node, class_)), type(node).__name__.lower())
-
-
-@cache
-def _is_offered() -> frozenset[str]:
-    """DuckDB's scalar functions whose answer depends on their arguments alone."""
-    rows = open_duckdb().sql(
-        "SELECT DISTINCT lower(function_name) FROM duckdb_functions() "
-        "WHERE (function_type = 'scalar' AND stability = 'CONSISTENT') "
-        "OR (function_type = 'macro' AND internal AND function_name ~ '(list|array|map)_.*')"
-    )
-    names = {name for (name,) in rows.fetchall()} | _MACROS
-    inner = {name for name in names if name.startswith(("current_", "__", "pg_", "json_serialize", "json_deserialize"))}
-    return frozenset(names - inner - _UNBOUNDED)
-
-
-def _check_functions(sql: str, tree: exp.Expr) -> None:
-    for node in _functions(sql, tree):
-        name = (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).lower()
-        if name in _UNBOUNDED:
-            message = f"the function {name!r} is not available: nothing bounds the size of its answer"
-            raise SqlError(message, _locate_function(tree, name))
-        if not _steady(node, name):
-            message = f"the function {name!r} is not available: an answer must follow from the readings alone"
-            raise SqlError(message, _locate_function(tree, name))
-        if isinstance(node, exp.Anonymous) and name not in _is_offered():
-            near = difflib.get_close_matches(name, _is_offered(), 3)
-            raise UnknownFunction(name, near, _locate_function(tree, name))
-
-
-def _functions(sql: str, tree: exp.Expr) -> list[exp.Func]:
-    """All calls, as DuckDB will see them."""
-    try:
-        return list(sqlglot.parse_one(sql, read="duckdb").find_all(exp.Func))
-    except SqlglotError:
-        raise SqlError(f"{tree.sql('risingwave')} cannot stand here", location_of(tree)) from None
-
-
-def _steady(node: exp.Func, name: str) -> bool:
-    """Whether a function's answer depends on its arguments alone: no clock, no dice."""
-    clocks = (exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.CurrentUser, exp.Rand, exp.Randn, exp.Uuid)
-    since_now = name == "age" and len(node.expressions) == 1
-    known = name.startswith("current_") or name in ("ago", "localtime", "localtimestamp")
-    return not (isinstance(node, clocks) or since_now or known)
-
-
-def _locate_function(tree: exp.Expr, name: str) -> Location | None:
-    for node in tree.find_all(exp.Func):
-        if name.lower() in (node.name.lower(), node.sql_name().lower()):
-            return location_of(node)
-    return location_of(tree)
 
 
 @lru_cache(maxsize=4096)

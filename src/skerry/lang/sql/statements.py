@@ -8,15 +8,17 @@ from itertools import pairwise
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
+from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from skerry.errors import Location, SqlError
+from skerry.model.dialect import Dialect
 
 __all__ = ["DIALECT", "Statement", "location_of", "read"]
 
 DIALECT = "risingwave"
+"""The dialect of what is declared, CREATE SOURCE and CREATE TABLE; all else is read by ``model.dialect``."""
 _LONGEST_SCRIPT = 10_000_000
 
 # What sqlglot cannot parse it logs and hands on as a Command, of which we make an error.
@@ -41,12 +43,10 @@ def read(script: str) -> list[Statement]:
     if len(script) > _LONGEST_SCRIPT:
         raise SqlError(f"a script may have {_LONGEST_SCRIPT} characters, this one has {len(script)}")
     try:
-        tokens = _tokens(script)
-        pieces = _pieces(tokens)
-        parsed = Dialect.get_or_raise(DIALECT).parser().parse(tokens, script)
-        trees = [tree for tree in parsed if tree and not isinstance(tree, exp.Semicolon)]
-        for tree, piece in zip(trees, pieces, strict=False):
-            _look_into(tree, piece, script)
+        pieces = _pieces(_tokens(script))
+        parsed = [_parse(piece, script) for piece in pieces]
+        for trees, piece in zip(parsed, pieces, strict=True):
+            _look_into(trees, piece, script)
     except ParseError as error:
         raise _describe(error) from None
     except SqlglotError as error:
@@ -55,9 +55,9 @@ def read(script: str) -> list[Statement]:
         raise SqlError("a statement is nested too deeply") from None
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # sqlglot itself stumbles over some texts
         raise SqlError("a statement of the script cannot be read") from None
-    if len(trees) != len(pieces):
+    if any(len(trees) != 1 for trees in parsed):
         raise SqlError("the script cannot be split into statements; end each with a semicolon")
-    return [_statement(tree, piece, script) for tree, piece in zip(trees, pieces, strict=True)]
+    return [_statement(trees[0], piece, script) for trees, piece in zip(parsed, pieces, strict=True)]
 
 
 def location_of(node: exp.Expr) -> Location | None:
@@ -81,9 +81,9 @@ def _locate(script: str, offset: int) -> Location:
     return Location(before.count("\n") + 1, offset - before.rfind("\n"))
 
 
-def _tokens(script: str) -> list[Token]:
+def _tokens(script: str, dialect: type[Dialect] | str = Dialect) -> list[Token]:
     """The script's tokens. JOIN in front of a = can only be the option of that name, and OUTPUT cannot be sqlglot's."""
-    tokens = sqlglot.tokenize(script, read=DIALECT)
+    tokens = sqlglot.tokenize(script, read=dialect)
     for token, following in pairwise(tokens):
         if following.token_type != TokenType.EQ:
             continue
@@ -93,6 +93,35 @@ def _tokens(script: str) -> list[Token]:
             # A keyword of sqlglot's properties, unless it is quoted.
             token.token_type = TokenType.STRING
     return tokens
+
+
+def _parse(tokens: Sequence[Token], script: str) -> list[exp.Expr]:
+    """The trees of a statement, of which there should be one."""
+    dialect: SqlglotDialect = Dialect()
+    if _declares_source(tokens):
+        dialect, tokens = SqlglotDialect.get_or_raise(DIALECT), _read_again(tokens, script)
+    parsed = dialect.parser().parse(list(tokens), script)
+    return [tree for tree in parsed if tree and not isinstance(tree, exp.Semicolon)]
+
+
+def _declares_source(tokens: Sequence[Token]) -> bool:
+    """Whether a statement is a CREATE SOURCE or CREATE TABLE: their types are RisingWave's."""
+    words = [token.text.upper() for token in tokens[:4]]
+    kind = next((word for word in words[1:] if word in ("SOURCE", "TABLE", "VIEW")), None)
+    return words[:1] == ["CREATE"] and kind in ("SOURCE", "TABLE")
+
+
+def _read_again(tokens: Sequence[Token], script: str) -> list[Token]:
+    """The same part of the script in the dialect of declarations."""
+    first = tokens[0]
+    found = _tokens(script[first.start : tokens[-1].end + 1], DIALECT)
+    indent = first.col - (first.end - first.start) - 1
+    for token in found:
+        token.col += indent if token.line == 1 else 0
+        token.line += first.line - 1
+        token.start += first.start
+        token.end += first.start
+    return found
 
 
 def _pieces(tokens: Sequence[Token]) -> list[list[Token]]:
@@ -106,13 +135,13 @@ def _pieces(tokens: Sequence[Token]) -> list[list[Token]]:
     return [piece for piece in pieces if piece]
 
 
-def _look_into(tree: exp.Expr, tokens: Sequence[Token], script: str) -> None:
+def _look_into(trees: Sequence[exp.Expr], tokens: Sequence[Token], script: str) -> None:
     """Find what is wrong with the query of a CREATE VIEW that sqlglot gave up: it fails when read alone."""
     kinds = [token.token_type for token in tokens]
-    if isinstance(tree, exp.Command) and TokenType.VIEW in kinds and TokenType.ALIAS in kinds:
-        start = tokens[kinds.index(TokenType.ALIAS)].end + 1
-        # Blanks in location of what is before it keep lines and columns as they are.
-        sqlglot.parse(re.sub(r"[^\n]", " ", script[:start]) + script[start : tokens[-1].end + 1], read=DIALECT)
+    gave_up = any(isinstance(tree, exp.Command) for tree in trees)
+    if gave_up and TokenType.VIEW in kinds and TokenType.ALIAS in kinds:
+        query = list(tokens[kinds.index(TokenType.ALIAS) + 1 :])
+        Dialect().parser().parse(query, script)
 
 
 def _describe(error: ParseError) -> SqlError:

@@ -5,7 +5,8 @@ from sqlglot import exp
 from skerry.catalog import Subscription
 from skerry.errors import SqlError
 from skerry.lang.sql.create_source import identifier
-from skerry.lang.sql.statements import DIALECT, location_of
+from skerry.lang.sql.statements import location_of
+from skerry.model.dialect import write_expression
 
 __all__ = ["SUBSCRIPTIONS", "is_about_subscriptions", "read_deleted_ids", "read_inserted"]
 
@@ -49,5 +50,5 @@ def read_deleted_ids(tree: exp.Delete) -> list[str]:
 
 def _text(node: exp.Expr) -> str:
     if not isinstance(node, exp.Literal) or not node.is_string:
-        raise SqlError(f"expected a text in quotes, got {node.sql(DIALECT)}", location_of(node))
+        raise SqlError(f"expected a text in quotes, got {write_expression(node)}", location_of(node))
     return str(node.this)

@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
+from skerry.model.dialect import write_expression
 from skerry.model.expression import Columns, Expression
 from skerry.model.window import WINDOW_END, WINDOW_START
 from skerry.plan.aggregate import Aggregate
@@ -148,7 +149,7 @@ def _split_conditions(
         others = [part for part in parts if not _names(part) <= keys]
         of_keys += mine
         if others:
-            rest.append(Expression(exp.and_(*others).sql("duckdb"), each.type) if mine else each)
+            rest.append(Expression(write_expression(exp.and_(*others)), each.type) if mine else each)
     return tuple(of_keys), tuple(rest)
 
 

@@ -5,9 +5,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Self
 
 import pyarrow as pa
-import sqlglot
 from sqlglot import exp
 
+from skerry.model.dialect import parse_expression, write_expression
 from skerry.model.expression import Columns, Expression
 from skerry.plan.aggregate import Aggregate
 from skerry.plan.fan_out import FanOut
@@ -52,7 +52,7 @@ def fan_out(
 def combine(conditions: Sequence[exp.Expr]) -> Expression:
     """All of some conditions, as one predicate."""
     tree = exp.and_(*conditions) if conditions else exp.true()
-    return Expression(tree.sql("duckdb"), pa.bool_())
+    return Expression(write_expression(tree), pa.bool_())
 
 
 def split_selections(node: Node) -> tuple[tuple[Expression, ...], Node]:
@@ -66,7 +66,7 @@ def split_selections(node: Node) -> tuple[tuple[Expression, ...], Node]:
 
 def parse_tree(expression: Expression) -> exp.Expr:
     """An expression as a tree of its own."""
-    return sqlglot.parse_one(expression.sql, read="duckdb")
+    return parse_expression(expression.sql)
 
 
 def rename_columns(tree: exp.Expr, names: Mapping[str, str]) -> exp.Expr:
@@ -86,4 +86,4 @@ def recompute(columns: Columns, names: Mapping[str, str]) -> Columns:
 def _recompute(expression: Expression, names: Mapping[str, str]) -> Expression:
     if expression.column is not None:
         return Expression.of(names[expression.column], expression.type)
-    return Expression(rename_columns(parse_tree(expression), names).sql("duckdb"), expression.type)
+    return Expression(write_expression(rename_columns(parse_tree(expression), names)), expression.type)

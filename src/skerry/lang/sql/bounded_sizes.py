@@ -1,0 +1,121 @@
+"""Functions that make something as large as a number says: the number is kept below a limit.
+
+Where it is written out, it is checked. Where it is computed, a number above the limit counts as NULL, so that the
+answer is NULL for that row, as it is for every expression that fails on a row.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from sqlglot import exp
+
+from skerry.errors import SqlError
+from skerry.lang.sql.statements import location_of
+
+__all__ = ["bound_sizes"]
+
+_LARGEST = 1_000_000
+"""How many characters or elements such a function makes at the most, and one around another too."""
+
+
+def bound_sizes(tree: exp.Expr) -> exp.Expr:
+    """The same expression, its sizes bounded."""
+    sizes: dict[int, int] = {}
+    for call in tree.find_all(exp.Anonymous):
+        if call.name.lower() in _SIZES:
+            sizes[id(call)] = _SIZES[call.name.lower()](call)
+    for call in tree.find_all(exp.Anonymous) if len(sizes) > 1 else ():
+        around, total = call.parent, sizes.get(id(call), 1)
+        while around is not None:
+            total *= sizes.get(id(around), 1)
+            around = around.parent
+        if total > _LARGEST:
+            raise SqlError(f"functions inside each other make more than {_LARGEST} elements", location_of(call))
+    return tree
+
+
+def _refuse(call: exp.Expr, size: int) -> SqlError:
+    message = f"{call.name.lower()!r} makes {_LARGEST} characters or elements at the most, and not {size}"
+    return SqlError(message, location_of(call))
+
+
+def _bound_argument(call: exp.Expr, position: int) -> int:
+    """The size is an argument."""
+    if len(call.expressions) <= position:
+        return 1
+    argument = call.expressions[position]
+    size = _read_number(argument)
+    if size is None:
+        _replace_argument(call, position, exp.LTE(this=argument.copy(), expression=exp.Literal.number(_LARGEST)))
+        return _LARGEST
+    if size > _LARGEST:
+        raise _refuse(call, size)
+    return max(size, 1)
+
+
+def _bound_range(call: exp.Expr) -> int:
+    """The size is how many steps there are from the first argument to the second."""
+    numbers = [_read_number(argument) for argument in call.expressions]
+    known = [number for number in numbers if number is not None]
+    if len(known) == len(numbers) and known:
+        low, high = (0, known[0]) if len(known) == 1 else known[:2]
+        size = abs(high - low) // max(abs(known[2]) if len(known) > 2 else 1, 1) + 1
+        if size > _LARGEST:
+            raise _refuse(call, size)
+        return size
+    parts = [exp.paren(argument.copy()) for argument in call.expressions]
+    position = min(len(parts) - 1, 1)
+    count = _call("abs", parts[1] - parts[0] if position else parts[0])
+    step = _call("abs", parts[2]) if len(parts) > 2 else exp.Literal.number(1)
+    _replace_argument(call, position, exp.LTE(this=count / step, expression=exp.Literal.number(_LARGEST)))
+    return _LARGEST
+
+
+def _bound_format(call: exp.Expr) -> int:
+    """The sizes are numbers in a text; none may come from an argument."""
+    pattern = call.expressions[0] if call.expressions else None
+    text = pattern.name if isinstance(pattern, exp.Literal) and pattern.is_string else None
+    if text is None or "*" in text or re.search(r"\{[^{}]*\{", text):
+        message = "is available with a constant format, in which widths are written out"
+        raise SqlError(f"{call.name.lower()!r} {message}", location_of(call))
+    size = sum(int(digits) for digits in re.findall(r"\d+", text))
+    if size > _LARGEST:
+        raise _refuse(call, size)
+    return max(size, 1)
+
+
+def _replace_argument(call: exp.Expr, position: int, condition: exp.Expr) -> None:
+    """NULL in place of an argument that is too large."""
+    kept = exp.case().when(condition, call.expressions[position].copy())
+    arguments = [*call.expressions[:position], kept, *call.expressions[position + 1 :]]
+    call.set("expressions", arguments)
+
+
+def _call(name: str, argument: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=[argument])
+
+
+def _read_number(tree: exp.Expr) -> int | None:
+    """A whole number that is written out."""
+    bare = tree.unnest()
+    if isinstance(bare, exp.Neg):
+        inner = _read_number(bare.this)
+        return None if inner is None else -inner
+    is_whole = isinstance(bare, exp.Literal) and not bare.is_string and bare.name.isdigit()
+    return int(bare.name) if is_whole else None
+
+
+_SIZES: Mapping[str, Callable[[exp.Expr], int]] = {
+    "array_resize": partial(_bound_argument, position=1),
+    "bar": partial(_bound_argument, position=3),
+    "bitstring": partial(_bound_argument, position=1),
+    "format": _bound_format,
+    "generate_series": _bound_range,
+    "list_resize": partial(_bound_argument, position=1),
+    "lpad": partial(_bound_argument, position=1),
+    "printf": _bound_format,
+    "range": _bound_range,
+    "repeat": partial(_bound_argument, position=1),
+    "rpad": partial(_bound_argument, position=1),
+}
