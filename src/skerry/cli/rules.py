@@ -20,7 +20,7 @@ from skerry.deduce.engine import Engine
 from skerry.deduce.facts import Facts, Outputs, read_facts, write_answers
 from skerry.deduce.magic import fits, keep_relevant, narrow
 from skerry.deduce.why import Why
-from skerry.errors import OptionError
+from skerry.errors import OptionError, RuleError, RuleLimit
 from skerry.lang.rules import read
 from skerry.lang.rules.program_file import read_program_text
 from skerry.lang.rules.question import read_question
@@ -130,7 +130,7 @@ def _why_of_facts(program: Path, fact: str, facts: Path, project: Path) -> None:
     found = read_facts(facts, checked)
     question = read_question(fact, checked, found.unit)
     narrowed = keep_relevant(checked, question.predicate)
-    with _builtins(narrowed, project) as builtins:
+    with _builtins(narrowed, project) as builtins, _refusals(narrowed):
         engine = Engine(narrowed, builtins, found.unit)
         for tick in _track_progress(found.only(narrowed.predicates).ticks):
             engine.tick(tick.now, tick.inserts, tick.deletes)
@@ -163,8 +163,21 @@ def _builtins(checked: Checked, project: Path) -> Builtins:
 
 @contextmanager
 def _engine(checked: Checked, facts: Facts, project: Path) -> Iterator[Engine]:
-    with _builtins(checked, project) as builtins:
+    with _builtins(checked, project) as builtins, _refusals(checked):
         yield Engine(checked, builtins, facts.unit)
+
+
+@contextmanager
+def _refusals(checked: Checked) -> Iterator[None]:
+    """Let a program that its facts do not settle be refused like one that no facts would settle."""
+    try:
+        yield
+    except RuleLimit as limit:
+        if limit.code != "E201":
+            raise
+        message, fix, number, code = limit.args
+        location = next((rule.location for rule in checked.rules if rule.number == number), None)
+        raise RuleError(code, message, fix, number, location) from None
 
 
 def _track_progress(ticks: Iterable[Tick]) -> Iterable[Tick]:

@@ -52,6 +52,8 @@ def find_obstacle(checked: Checked) -> str | None:
     for component in checked.components:
         if component.kind in (Class.X, Class.Y):
             return f"{component.predicates[0]!r} is settled stage by stage"
+        if component.kind is Class.L:
+            return f"{component.predicates[0]!r} is settled tuple by tuple"
     for predicate in checked.predicates.values():
         open_ = [column.name for column in predicate.columns if column.type not in SPARK_TYPES]
         if open_:
