@@ -40,7 +40,7 @@ class Generated:
 
 
 def program(seed: int, layers: Sequence[str] | None = None) -> Generated:
-    """The program of a seed; ``layers`` says which may be in it, of N, S, X, Y, L (lists), F (function symbols), G and D."""
+    """The program of a seed; ``layers`` says which may be in it: N, S, X, Y, L (lists), F (function symbols), G, D."""
     random = Random(seed)
     while True:
         text, bases = _text(random, layers or "NNNSSXXYLF")
