@@ -17,7 +17,7 @@ from skerry.deduce.change import Tick
 from skerry.deduce.checks import check as checked_program
 from skerry.deduce.describe import describe
 from skerry.deduce.engine import Engine
-from skerry.deduce.facts import Facts, Outputs, read_facts, write_answers
+from skerry.deduce.facts import Facts, Outputs, file_name, read_facts, write_answers
 from skerry.deduce.magic import fits, keep_relevant, narrow
 from skerry.deduce.why import Why
 from skerry.errors import OptionError, RuleError, RuleLimit
@@ -25,7 +25,7 @@ from skerry.lang.rules import read
 from skerry.lang.rules.program_file import read_program_text
 from skerry.lang.rules.question import read_question
 from skerry.model.time import Micros
-from skerry.plan.program import Checked
+from skerry.plan.program import Checked, Output
 
 __all__ = ["rules"]
 
@@ -80,9 +80,10 @@ def _derive_in_rounds(checked: Checked, facts: Facts, master: str, out: Path) ->
         return False
     with Console(stderr=True).status("starting spark") as status:
         answers = derive(checked, facts.ticks, facts.unit, master, lambda *progress: status.update(_round(*progress)))
-    for predicate, rows in answers.items():
-        write_answers(out, checked, predicate, rows, facts.unit)
-        _report(predicate, len(rows), out)
+    for output in checked.outputs:
+        rows = answers[output.predicate]
+        write_answers(out, checked, output, rows, facts.unit)
+        _report(file_name(output), len(rows), out)
     return True
 
 
@@ -95,8 +96,8 @@ def _derive(checked: Checked, found: Facts, project: Path, out: Path) -> None:
     with _engine(checked, found, project) as engine:
         for tick in _track_progress(found.ticks):
             outputs.add(tick.now, engine.tick(tick.now, tick.inserts, tick.deletes))
-    for predicate, count in outputs.write(out).items():
-        _report(predicate, count, out)
+    for name, count in outputs.write(out).items():
+        _report(name, count, out)
 
 
 @rules.command()
@@ -145,12 +146,12 @@ def _answer(checked: Checked, facts: Facts, query: str, project: Path, out: Path
         for tick in _track_progress(facts.only(narrowed.checked.predicates).ticks):
             engine.tick(tick.now, tick.inserts, tick.deletes)
         rows = [row for row in engine.rows(narrowed.predicate) if fits(row, question)]
-    write_answers(out, checked, question.predicate, rows, facts.unit)
+    write_answers(out, checked, Output(question.predicate), rows, facts.unit)
     _report(question.predicate, len(rows), out)
 
 
-def _report(predicate: str, count: int, out: Path) -> None:
-    typer.echo(f"{predicate}: {count:,} row{'' if count == 1 else 's'} in {out / predicate}.csv")
+def _report(name: str, count: int, out: Path) -> None:
+    typer.echo(f"{name}: {count:,} row{'' if count == 1 else 's'} in {out / name}.csv")
 
 
 def _check_file(program: Path) -> Checked:
