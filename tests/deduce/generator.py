@@ -2,7 +2,8 @@
 
 A program is a sequence of layers. Each layer is a component of one class, and may use all before it, negated too:
 N (not recursive; aggregates), S (positive recursion), X and Y (by stages; Y with positive recursion within a stage),
-and lists and function symbols that grow up to a limit.
+and lists and function symbols that grow up to a limit. Where it is asked for, G: recursion through NOT and aggregates
+that the facts of a tick may or may not settle; D: stages that fall.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +40,7 @@ class Generated:
 
 
 def program(seed: int, layers: Sequence[str] | None = None) -> Generated:
-    """The program of a seed; ``layers`` says which may be in it, of N, S, X, Y, L (lists) and F (function symbols)."""
+    """The program of a seed; ``layers`` says which may be in it: N, S, X, Y, L (lists), F (function symbols), G, D."""
     random = Random(seed)
     while True:
         text, bases = _text(random, layers or "NNNSSXXYLF")
@@ -239,6 +240,43 @@ def _write_staged_rule(writer: Writer, members: Sequence[str], index: int, recur
     writer.rule(writer.head(members[index], known, "d + 1"), body)
 
 
+def _write_falling(writer: Writer, name: str) -> None:
+    """Counters that fall to zero, and what stops them."""
+    random, names = writer.random, writer.plain()
+    members = [name, f"{name}b"]
+    for member in members:
+        writer.known[member] = ("int", "int")
+    writer.lines.append(f"{name}({random.choice(NUMBERS)}, {random.randint(2, 5)}).")
+    for member in random.choices(members, k=random.randint(2, 4)):
+        body = [f"{random.choice(members)}(x, n)", "n > 0", *writer.relations(names, 1)]
+        known = " ".join(body)
+        if random.random() < 0.7:
+            body.append(f"NOT {random.choice(members)}({writer.pick_bound('int', known)}, n)")
+        writer.rule(f"{member}({writer.pick_bound('int', known)}, n - 1)", body)
+
+
+def _write_unordered(writer: Writer, name: str) -> None:
+    """Recursion through NOT, and sometimes an aggregate, with no column that settles it."""
+    random, names = writer.random, writer.plain()
+    members = [name, f"{name}b"][: random.randint(1, 2)]
+    for member in members:
+        writer.known[member] = ("int",)
+    for _ in range(random.randint(2, 4)):
+        body = [f"e({'x, y' if random.random() < 0.7 else 'y, x'})", *writer.relations(names, 1)]
+        if random.random() < 0.75:
+            body.append(f"{random.choice(('x < y', 'x > y', 'x != y'))}")
+        body.append(f"{random.choice(('NOT ', 'NOT ', ''))}{random.choice(members)}(y)")
+        if random.random() < 0.2:
+            body.append(f"{random.choice(members)}(y)")
+        writer.rule(f"{random.choice(members)}(x)", body)
+    writer.rule(f"{name}(x)", ["n(x)"] if "n" in names else ["e(x, _)", "x < 2"])
+    if random.random() < 0.4:
+        function = random.choice(("count<*>", "sum<z>", "min<z>", "max<z>"))
+        writer.rule(f"{name}n(x, 1)", [f"{random.choice(members)}(x)"])
+        writer.rule(f"{name}n(x, {function})", ["e(x, y)", f"{name}n(y, z)", random.choice(("x < y", "x <= y"))])
+        writer.rule(f"{members[-1]}(x)", [f"{name}n(y, z)", "e(x, y)", "x < y", f"z > {random.choice(NUMBERS)}"])
+
+
 def _lists(writer: Writer, name: str) -> None:
     """Paths as lists, their ends, and those that lead on."""
     edge = writer.random.choice([base for base, kinds in writer.known.items() if kinds == ("int", "int")])
@@ -269,6 +307,8 @@ LAYERS: dict[str, Callable[[Writer, str], None]] = {
     "Y": lambda writer, name: _write_staged(writer, name, recursive=True),
     "L": _lists,
     "F": _functions,
+    "G": _write_unordered,
+    "D": _write_falling,
 }
 
 

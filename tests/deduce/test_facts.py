@@ -5,7 +5,7 @@ import pytest
 from skerry.deduce.change import Change, Tick
 from skerry.deduce.checks import check
 from skerry.deduce.facts import Outputs, read_facts
-from skerry.errors import InputError
+from skerry.errors import InputError, SourceError
 from skerry.lang.rules import read
 from skerry.model.term import Compound
 
@@ -157,6 +157,56 @@ def test_nested_values_are_written_as_json(tmp_path):
     outputs.add(None, {"q": Change([(("ä", True, Compound("f", (1,))), 1_500_000)])})
     outputs.write(tmp_path)
     assert (tmp_path / "q.csv").read_text() == 'c1,t\n"[""ä"", true, {""f"": [1]}]",1970-01-01 00:00:01.500000\n'
+
+
+def test_output_is_called_by_where_it_goes(tmp_path):
+    checked = check(read('base p(a: int). output q to "alpha". q(a) :- p(a).'))
+    outputs = Outputs(checked, 1)
+    outputs.add(7, {"q": Change([(1,)])})
+    assert outputs.write(tmp_path) == {"alpha": 1}
+    assert (tmp_path / "alpha.csv").read_text() == "a\n1\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "facts"),
+    [
+        ("rain.csv", "\n\n", [()]),
+        ("rain.csv", "\n()\n", [()]),
+        ("rain.csv", "()\n", [()]),
+        ("rain.csv", "\n", []),
+        ("rain.csv", "", []),
+        ("rain.facts", "\n", [()]),
+        ("rain.facts", "()\n", [()]),
+        ("rain.facts", "", []),
+    ],
+)
+def test_facts_without_columns_are_read(tmp_path, name, text, facts):
+    (tmp_path / name).write_text(text)
+    for program in ("base rain(). wet(1) :- rain.", "wet(1) :- rain."):
+        [tick] = read_facts(tmp_path, check(read(program))).ticks
+        assert list(tick.inserts.get("rain", [])) == facts
+
+
+def test_facts_without_columns_come_and_go(tmp_path):
+    (tmp_path / "rain.csv").write_text("_ts,_op\n1,+\n2,-\n")
+    ticks = read_facts(tmp_path, check(read("base rain(). wet(1) :- rain."))).ticks
+    assert [(tick.inserts, tick.deletes) for tick in ticks] == [({"rain": [()]}, {}), ({}, {"rain": [()]})]
+
+
+def test_fact_of_a_predicate_without_columns_is_nothing_else(tmp_path):
+    (tmp_path / "rain.facts").write_text("yes\n")
+    with pytest.raises(SourceError, match=r"line 1: a predicate without columns has the fact \(\), got 'yes'"):
+        read_facts(tmp_path, check(read("wet(1) :- rain.")))
+
+
+def test_answer_without_columns_can_be_read_again(tmp_path):
+    checked = check(read("base p(a: int). q :- p(_). r :- NOT q."))
+    outputs = Outputs(checked, 1)
+    outputs.add(None, {"q": Change([()])})
+    assert outputs.write(tmp_path) == {"q": 1, "r": 0}
+    assert (tmp_path / "q.csv").read_text() == "\n()\n"
+    [tick] = read_facts(tmp_path, check(read("s(1) :- q, NOT r."))).ticks
+    assert dict(tick.inserts) == {"q": [()]}
 
 
 def test_second_output_of_a_predicate_is_called_by_where_it_goes(tmp_path):

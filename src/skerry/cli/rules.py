@@ -17,15 +17,15 @@ from skerry.deduce.change import Tick
 from skerry.deduce.checks import check as checked_program
 from skerry.deduce.describe import describe
 from skerry.deduce.engine import Engine
-from skerry.deduce.facts import Facts, Outputs, read_facts, write_answers
+from skerry.deduce.facts import Facts, Outputs, file_name, read_facts, write_answers
 from skerry.deduce.magic import fits, keep_relevant, narrow
 from skerry.deduce.why import Why
-from skerry.errors import OptionError
+from skerry.errors import OptionError, RuleError, RuleLimit
 from skerry.lang.rules import read
 from skerry.lang.rules.program_file import read_program_text
 from skerry.lang.rules.question import read_question
 from skerry.model.time import Micros
-from skerry.plan.program import Checked
+from skerry.plan.program import Checked, Output
 
 __all__ = ["rules"]
 
@@ -80,9 +80,10 @@ def _derive_in_rounds(checked: Checked, facts: Facts, master: str, out: Path) ->
         return False
     with Console(stderr=True).status("starting spark") as status:
         answers = derive(checked, facts.ticks, facts.unit, master, lambda *progress: status.update(_round(*progress)))
-    for predicate, rows in answers.items():
-        write_answers(out, checked, predicate, rows, facts.unit)
-        _report(predicate, len(rows), out)
+    for output in checked.outputs:
+        rows = answers[output.predicate]
+        write_answers(out, checked, output, rows, facts.unit)
+        _report(file_name(output), len(rows), out)
     return True
 
 
@@ -95,8 +96,8 @@ def _derive(checked: Checked, found: Facts, project: Path, out: Path) -> None:
     with _engine(checked, found, project) as engine:
         for tick in _track_progress(found.ticks):
             outputs.add(tick.now, engine.tick(tick.now, tick.inserts, tick.deletes))
-    for predicate, count in outputs.write(out).items():
-        _report(predicate, count, out)
+    for name, count in outputs.write(out).items():
+        _report(name, count, out)
 
 
 @rules.command()
@@ -130,7 +131,7 @@ def _why_of_facts(program: Path, fact: str, facts: Path, project: Path) -> None:
     found = read_facts(facts, checked)
     question = read_question(fact, checked, found.unit)
     narrowed = keep_relevant(checked, question.predicate)
-    with _builtins(narrowed, project) as builtins:
+    with _builtins(narrowed, project) as builtins, _refusals(narrowed):
         engine = Engine(narrowed, builtins, found.unit)
         for tick in _track_progress(found.only(narrowed.predicates).ticks):
             engine.tick(tick.now, tick.inserts, tick.deletes)
@@ -145,12 +146,12 @@ def _answer(checked: Checked, facts: Facts, query: str, project: Path, out: Path
         for tick in _track_progress(facts.only(narrowed.checked.predicates).ticks):
             engine.tick(tick.now, tick.inserts, tick.deletes)
         rows = [row for row in engine.rows(narrowed.predicate) if fits(row, question)]
-    write_answers(out, checked, question.predicate, rows, facts.unit)
+    write_answers(out, checked, Output(question.predicate), rows, facts.unit)
     _report(question.predicate, len(rows), out)
 
 
-def _report(predicate: str, count: int, out: Path) -> None:
-    typer.echo(f"{predicate}: {count:,} row{'' if count == 1 else 's'} in {out / predicate}.csv")
+def _report(name: str, count: int, out: Path) -> None:
+    typer.echo(f"{name}: {count:,} row{'' if count == 1 else 's'} in {out / name}.csv")
 
 
 def _check_file(program: Path) -> Checked:
@@ -163,8 +164,21 @@ def _builtins(checked: Checked, project: Path) -> Builtins:
 
 @contextmanager
 def _engine(checked: Checked, facts: Facts, project: Path) -> Iterator[Engine]:
-    with _builtins(checked, project) as builtins:
+    with _builtins(checked, project) as builtins, _refusals(checked):
         yield Engine(checked, builtins, facts.unit)
+
+
+@contextmanager
+def _refusals(checked: Checked) -> Iterator[None]:
+    """Let a program that its facts do not settle be refused like one that no facts would settle."""
+    try:
+        yield
+    except RuleLimit as limit:
+        if limit.code != "E201":
+            raise
+        message, fix, number, code = limit.args
+        location = next((rule.location for rule in checked.rules if rule.number == number), None)
+        raise RuleError(code, message, fix, number, location) from None
 
 
 def _track_progress(ticks: Iterable[Tick]) -> Iterable[Tick]:

@@ -12,19 +12,22 @@ _KINDS = {
     Class.X: "recursive, settled stage by stage",
     Class.S: "positive recursion",
     Class.Y: "by stages, with positive recursion inside a stage",
+    Class.L: "settled tuple by tuple, as the facts allow",
 }
 
 
 def describe(checked: Checked) -> str:
     """Types of all predicates, then the components in the order in which they are settled.
 
-    Predicates whose names begin with $ were added by the checks: they stand for ``_`` under NOT.
+    Predicates whose names begin with $ were added by the checks: they stand for ``_`` under NOT. Those that order the
+    tuples of class L, which have spaces in their names, are not shown.
     """
     return "\n".join([*_predicates(checked), "", *_components(checked), "", *_outputs(checked), *_spatial(checked)])
 
 
 def _predicates(checked: Checked) -> Iterator[str]:
-    for predicate in sorted(checked.predicates.values(), key=lambda each: not each.base):
+    shown = [each for each in checked.predicates.values() if " " not in each.name]
+    for predicate in sorted(shown, key=lambda each: not each.base):
         columns = ", ".join(f"{column.name}: {column.type}" for column in predicate.columns)
         words = ["base" if predicate.base else "derived", f"{predicate.name}({columns})", *_options(predicate)]
         yield " ".join(words)
@@ -43,11 +46,16 @@ def _options(predicate: Predicate) -> Iterator[str]:
 
 def _components(checked: Checked) -> Iterator[str]:
     for component in checked.components:
+        if " " in component.predicates[0]:
+            continue
         rules = ", ".join(str(rule.number) for rule in component.rules)
         yield f"stratum {component.stratum}, class {component.kind} ({_KINDS[component.kind]}):"
         yield f"  {_order(component)}; rule{'s' * (len(component.rules) > 1)} {rules}"
         if component.stages:
-            yield f"  stages: {', '.join(_stage(checked, name, component) for name in component.predicates)}"
+            falling = "falling " if component.falling else ""
+            yield f"  {falling}stages: {', '.join(_stage(checked, name, component) for name in component.predicates)}"
+        if component.kind is Class.L:
+            yield "  refused while it runs, E201, if facts make a tuple need itself through NOT or an aggregate"
 
 
 def _order(component: Component) -> str:

@@ -22,6 +22,7 @@ from skerry.kernels.joins.snjoin import OccurrenceTable, Tuples
 from skerry.kernels.joins.tree import Tree, climb
 from skerry.kernels.lateness import mark_late
 from skerry.kernels.rules.checked_arithmetic import exact
+from skerry.kernels.rules.ground_order import find_order
 from skerry.kernels.rules.plan_interpreter import Machine
 from skerry.kernels.rules.postings import Postings
 from skerry.kernels.rules.row_set import RowSet
@@ -133,6 +134,7 @@ def _precompile_rules() -> None:
     postings.unlink(np.zeros(1, np.int64))
     rows.remove(np.zeros(1, np.int64))
     exact("+", keys[:, 0].copy(), keys[:, 1].copy())
+    find_order(2, np.zeros(1, np.int64), np.ones(1, np.int64))
     nothing, none = np.empty((0, 2), np.int64), np.empty(0, np.int64)
     settle(Machine.idle(nothing, nothing, none, nothing))
 

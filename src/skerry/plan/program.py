@@ -30,6 +30,7 @@ __all__ = [
     "Column",
     "Comparison",
     "Component",
+    "Dependency",
     "Function",
     "Limits",
     "Output",
@@ -236,6 +237,19 @@ class Class(StrEnum):
     """Positive recursion."""
     Y = "Y"
     """By stages, with positive recursion inside a stage."""
+    L = "L"
+    """Locally stratified: no column settles it, but the facts may. Settled tuple by tuple, each after what it needs."""
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """Which tuples of a component need which (class L): rows of the head's known columns, then of the subgoal's."""
+
+    relation: str
+    head: str
+    subgoal: str
+    rule: Rule
+    negative: bool
 
 
 @dataclass(frozen=True)
@@ -252,6 +266,14 @@ class Component:
     """By predicate, the column that counts its stages (classes X and Y)."""
     groups: tuple[tuple[str, ...], ...] = ()
     """The predicates again, those that need each other positively at one stage together; class S: all in one."""
+    falling: bool = False
+    """Whether stages are settled from the greatest down."""
+    known: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Class L: by predicate, the columns whose values are known before it is settled."""
+    candidates: Mapping[str, str] = field(default_factory=dict)
+    """Class L: by predicate, the relation of what its known columns may hold."""
+    needs: tuple[Dependency, ...] = ()
+    """Class L: what needs what."""
 
 
 @dataclass(frozen=True)

@@ -61,14 +61,14 @@ def test_components_come_after_what_they_need():
     ("text", "message"),
     [
         (
-            programs.WIN_MOVE,
-            "E201 line 1, column 27, rule 1: win needs itself through NOT win, and no stage settles it",
+            "p(x) :- q(x), NOT p(x).",
+            "E201 line 1, column 19, rule 1: p needs itself through NOT p, and no stage settles it",
         ),
         ("p(x) :- q(x), NOT r(x). r(x) :- q(x), NOT p(x).", "E201 line 1, column 19, rule 1: p, r need each other"),
-        ("p(x, min<y>) :- p(y, x), q(x).", "E201 line 1, column 17, rule 1: p needs itself through an aggregate"),
-        ("p(x) :- q(x), NOT p(_).", "E201 line 1, column 19, rule 1: p needs itself through NOT"),
+        ("p(x, min<y>) :- p(x, y), q(x).", "E201 line 1, column 17, rule 1: p needs itself through an aggregate"),
+        ("p :- NOT p.", "E201 line 1, column 10, rule 1: p needs itself through NOT p"),
         (
-            "derived p(x: int, d: int) stage d. p(x, d) :- q(x, d), NOT p(x, d+1).",
+            "derived p(x: int, d: int) stage d. p(x, d) :- q(x, d), NOT p(x, d+1). p(x, d) :- p(x, d-1), d < 9.",
             "E202 line 1, column 60, rule 1: NOT p(x, d + 1) may be at a later stage than d, by 1",
         ),
         (
@@ -108,6 +108,33 @@ def test_stage_may_be_bounded_in_many_ways(bound):
 def test_stage_that_may_be_equal_does_not_settle_negation(bound):
     text = f"derived p(x: int, d: int) stage d. base real(f: float). p(x, d) :- q(x, d), q(y, e), {bound}, NOT p(x, e)."
     assert refusal(text).startswith("E202")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "p(9). p(d - 1) :- p(d), d > 0, NOT q(d). q(d - 1) :- p(d), e(d).",
+        "derived p(x: int, d: int) stage d. p(x, d) :- q(x, d), NOT p(x, d + 1).",
+        "base q(d: int). p(d) :- q(d), q(e), e > d, NOT p(e).",
+        "p(9, 0). p(d - 1, n + d) :- p(d, n), d > 0, NOT q(d, n). q(d - 1, n) :- p(d, n), e(d).",
+    ],
+)
+def test_stages_may_fall(text):
+    found = component(text, "p")
+    assert (found.kind, found.falling) == (Class.X, True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        programs.WIN_MOVE,
+        "p(x) :- q(x), NOT p(_).",
+        "p(x, min<y>) :- p(y, x), q(x).",
+        "p(i, j) :- cell(i, j), NOT p(i, j - 1), NOT p(j, i).",
+    ],
+)
+def test_where_no_column_settles_it_facts_may(text):
+    assert component(text, text[: text.index("(")]).kind is Class.L
 
 
 def test_rule_that_never_fires_settles_anything():

@@ -21,6 +21,9 @@ from tests.deduce.checks.programs import TRAJECTORIES, refusal
         "p([1]). p([X|X, y]) :- p([X|z]), q(y), z < y.",
         "builtin function f(int): int = 'm:f'. p(0). p(f(x)) :- p(x).",
         "derived p(d: int, n: int) limit d <= 9. p(0, 0). p(d, n + 1) :- p(d, n).",
+        "derived p(x: int) limit x <= 9. p(0). p(x - 1) :- p(x).",
+        "p(0, 1). p(m, m + 1) :- p(n, m), n < m.",
+        "p(9). p(x // 2) :- p(x).",
     ],
 )
 def test_endless_recursion_is_refused(text):
@@ -43,6 +46,11 @@ def test_endless_recursion_is_refused(text):
         "functor s/1. derived nat(x: any, d: int) limit d <= 5. nat(0, 0). nat(s(x), d + 1) :- nat(x, d).",
         "p(x, y) :- e(x, y). p(y, x) :- p(x, y).",
         "p([1, 2]). p(X) :- p([X|r]).",
+        "p(9, 0). p(d - 1, n + 1) :- p(d, n), d > 0.",
+        "p(9, 0). p(d - 1, n + d) :- p(d, n), d > 0.",
+        "p(9). p(x // 2) :- p(x), x > 0.",
+        "p(1). p((x * 5) % 7) :- p(x).",
+        "p(1). p(y % 7) :- p(x), y = x + 3.",
     ],
 )
 def test_bounded_recursion_may_run(text):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from skerry.deduce.checks.check_types import check_types, fit_constants
+from skerry.deduce.checks.ground_graph import ground
 from skerry.deduce.checks.infer_types import infer_types
 from skerry.deduce.checks.normalise import normalise
 from skerry.deduce.checks.safety import check_safety
@@ -11,7 +12,7 @@ from skerry.deduce.checks.stages import classify
 from skerry.deduce.checks.strata import find_parts
 from skerry.deduce.checks.termination import check_termination
 from skerry.deduce.checks.windows import check_streams
-from skerry.plan.program import Checked, Component, Program
+from skerry.plan.program import Checked, Class, Component, Predicate, Program
 
 __all__ = ["check", "check_streams"]
 
@@ -24,11 +25,16 @@ def check(program: Program) -> Checked:
     typing = infer_types(predicates, rules, program.functions)
     check_types(rules, typing, program.functions)
     rules = tuple(fit_constants(rule, typing.predicates) for rule in rules)
-    components = list[Component]()
+    components, added = list[Component](), dict[str, Predicate]()
     for part in find_parts(rules):
         found = classify(part, typing)
         check_termination(part, found, typing)
-        components.append(found.component)
+        if found.component.kind is Class.L:
+            grounding = ground(part, found.component, typing.predicates)
+            components += [*grounding.before, grounding.component]
+            added |= grounding.predicates
+        else:
+            components.append(found.component)
     stages = {name: column for component in components for name, column in component.stages.items()}
     known = {name: replace(each, stage=stages.get(name, each.stage)) for name, each in typing.predicates.items()}
-    return Checked(program, known, tuple(components), find_outputs(program, known))
+    return Checked(program, known | added, tuple(components), find_outputs(program, known))

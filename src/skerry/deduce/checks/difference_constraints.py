@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from skerry.model.term import Arithmetic, Constant, Duration, Term, Terms, Variable
+from skerry.model.term import Arithmetic, Constant, Duration, Term, Terms, Variable, variables
 from skerry.plan.program import Comparison, Rule, Type
 
 __all__ = ["Distances", "LinearTerm", "as_linear"]
@@ -76,6 +76,10 @@ class Distances:
                 self._compare(subgoal)
         for variable, greatest in limits:
             self._add(variable, None, greatest)
+        for subgoal in rule.body:
+            if isinstance(subgoal, Comparison) and subgoal.operator == "=":
+                self._divide(subgoal.left, subgoal.right)
+                self._divide(subgoal.right, subgoal.left)
 
     def above(self, upper: LinearTerm, lower: LinearTerm) -> float:
         """How far ``upper`` can at most be above ``lower``; infinite if nothing bounds it."""
@@ -123,6 +127,25 @@ class Distances:
             case "=":
                 self._at_most(left, right)
                 self._at_most(right, left)
+
+    def _divide(self, result: Term, division: Term) -> None:
+        """A rest is below the divisor; what was not below zero is not above itself when it has been divided."""
+        match division:
+            case Arithmetic("%", value, Constant(int() as divisor)) if divisor > 0 and self._is_whole(value):
+                self._bound(result, None, divisor - 1)
+            case Arithmetic("//", Variable() as value, Constant(int() as divisor)) if divisor > 0:
+                if self._is_whole(value) and self.above(LinearTerm(None, 0), LinearTerm(value, 0)) <= 0:
+                    self._bound(result, value, 0)
+
+    def _bound(self, result: Term, upper: Variable | None, most: int) -> None:
+        """A variable is not below zero, nor above another by more than so much."""
+        self._reached.clear()
+        if isinstance(result, Variable):
+            self._add(None, result, 0)
+            self._add(result, upper, most)
+
+    def _is_whole(self, term: Term) -> bool:
+        return all(self._types.get(variable) in (Type.INT, Type.TIME) for variable in variables(term))
 
     def _compares_lists(self, comparison: Comparison) -> bool:
         """Whether it compares lists, whose order is not that of their lengths."""

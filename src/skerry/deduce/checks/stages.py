@@ -2,24 +2,28 @@
 
 For each predicate of a part one column is its stage: a whole number, or a list's length. A recursive subgoal must never
 be at a later stage than the head. Those at an earlier one need no further thought; what is left, within one stage, must
-be free of cycles (class X), or of cycles through negation (class Y).
+be free of cycles (class X), or of cycles through negation (class Y). Stages rise from subgoal to head, or they fall in
+all rules of a part.
+
+Where no column will do, the facts decide (class L): see ``ground_graph``.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from math import inf
 
 from skerry.deduce.checks.difference_constraints import Distances, as_linear
 from skerry.deduce.checks.graph import strong_parts
+from skerry.deduce.checks.ground_graph import find_known_columns, needs_itself
 from skerry.deduce.checks.infer_types import Typing
 from skerry.deduce.checks.strata import Edge, Part
 from skerry.deduce.rule_text import write_original
 from skerry.errors import Location, RuleError
 from skerry.plan.program import Class, Component, Predicate, Type
 
-__all__ = ["Classified", "classify"]
+__all__ = ["Classified", "Progress", "classify"]
 
 _WHOLE = (Type.INT, Type.TIME, Type.LIST)
 _MOST_TRIES = 20_000
@@ -30,31 +34,58 @@ Choice = Mapping[str, int]
 
 
 @dataclass(frozen=True)
+class Progress:
+    """A choice of stages, and how far each recursive subgoal is at most behind its head, by the key of the edge."""
+
+    stages: Choice
+    gaps: Mapping[tuple[int, int], float]
+    """Below zero, the subgoal is at an earlier stage."""
+
+
+@dataclass(frozen=True)
 class Classified:
-    """A component, and how far each recursive subgoal is at most above its head (stages only)."""
+    """A component, and in which ways its recursion goes on from stage to stage."""
 
     component: Component
-    gaps: Mapping[tuple[int, int], float]
-    """By the key of the edge."""
+    progress: Callable[[], Iterator[Progress]] = lambda: iter(())
+    """All choices of stages at which no subgoal is behind its head. The component need not be settled by them."""
 
 
 def classify(part: Part, typing: Typing) -> Classified:
     """Find the class of a part, or raise the reason why it is refused."""
     _check_declared(part, typing)
     if not part.inside:
-        return _plain(part, Class.N)
-    stages = _Stages(part, typing)
-    best = stages.best()
-    if best and (best.component.kind is Class.X or part.negative or stages.pinned):
+        return Classified(_plain(part, Class.N))
+    rising, falling = _Stages(part, typing), _Stages(part, typing, falling=True)
+    return Classified(_component(part, rising, falling), lambda: chain(rising.progress(), falling.progress()))
+
+
+def _component(part: Part, rising: "_Stages", falling: "_Stages") -> Component:
+    is_bound = part.negative is not None or bool(rising.pinned)
+    best = rising.best()
+    if best and (best.kind is Class.X or is_bound):
         return best
-    if part.negative or stages.pinned:
+    if not is_bound:
+        return _plain(part, Class.S)
+    best = falling.best()
+    if best:
+        return best
+    if rising.pinned:
+        raise rising.refusal()
+    return _settled_by_facts(part, rising)
+
+
+def _settled_by_facts(part: Part, stages: "_Stages") -> Component:
+    """Let the facts decide, unless each tuple would need itself whatever they are."""
+    known = find_known_columns(part)
+    if needs_itself(part, known):
         raise stages.refusal()
-    return _plain(part, Class.S)
+    groups = tuple((name,) for name in part.predicates)
+    return Component(part.predicates, part.rules, Class.L, part.stratum, groups=groups, known=known)
 
 
-def _plain(part: Part, kind: Class) -> Classified:
-    component = Component(part.predicates, part.rules, kind, part.stratum, groups=(part.predicates,))
-    return Classified(component, {})
+def _plain(part: Part, kind: Class) -> Component:
+    return Component(part.predicates, part.rules, kind, part.stratum, groups=(part.predicates,))
 
 
 def _check_declared(part: Part, typing: Typing) -> None:
@@ -67,10 +98,10 @@ def _check_declared(part: Part, typing: Typing) -> None:
 
 
 class _Stages:
-    """The search for a stage for each predicate of a part."""
+    """The search for a stage for each predicate of a part: all of them rise, or all fall."""
 
-    def __init__(self, part: Part, typing: Typing) -> None:
-        self._part, self._typing = part, typing
+    def __init__(self, part: Part, typing: Typing, falling: bool = False) -> None:
+        self._part, self._typing, self._falling = part, typing, falling
         self._columns = {name: list(_candidates(typing.predicates[name])) for name in part.predicates}
         self._distances = {
             edge.rule.number: Distances(edge.rule, typing.variables[edge.rule.number]) for edge in part.inside
@@ -82,16 +113,21 @@ class _Stages:
         self._gaps: dict[tuple[tuple[int, int], int, int], float] = {}
         self.pinned = [name for name in part.predicates if typing.predicates[name].stage is not None]
 
-    def best(self) -> Classified | None:
+    def best(self) -> Component | None:
         """The first choice of class X, else the first of class Y."""
         found = None
         for choice in islice(self._choices(), _MOST_CHOICES):
             component = self._component(choice)
             if component and component.kind is Class.X:
-                return Classified(component, self._all_gaps(choice))
-            if component and not found:
-                found = Classified(component, self._all_gaps(choice))
+                return component
+            found = found or component
         return found
+
+    def progress(self) -> Iterator[Progress]:
+        """All choices, as far as they are looked at."""
+        for choice in islice(self._choices(), _MOST_CHOICES):
+            gaps = zip(self._part.inside, self._list_gaps(choice), strict=True)
+            yield Progress(choice, {edge.key: gap for edge, gap in gaps})
 
     def refusal(self) -> RuleError:
         """Why no choice will do: a declared stage that fails, or none at all."""
@@ -148,10 +184,8 @@ class _Stages:
             return None
         kind = Class.Y if circular else Class.X
         order = tuple(name for group in groups for name in group)
-        return Component(order, self._part.rules, kind, self._part.stratum, dict(choice), tuple(groups))
-
-    def _all_gaps(self, choice: Choice) -> dict[tuple[int, int], float]:
-        return {edge.key: gap for edge, gap in zip(self._part.inside, self._list_gaps(choice), strict=True)}
+        stratum = self._part.stratum
+        return Component(order, self._part.rules, kind, stratum, dict(choice), tuple(groups), self._falling)
 
     def _list_gaps(self, choice: Choice) -> list[float]:
         inside = self._part.inside
@@ -162,11 +196,12 @@ class _Stages:
             yield from ((head, subgoal) for subgoal in self._columns[edge.subgoal.predicate])
 
     def _gap(self, edge: Edge, head: int, subgoal: int) -> float:
-        """How far the stage of the subgoal can be above that of the head."""
+        """How far the stage of the subgoal can be behind that of the head: above it, or if stages fall below it."""
         key = (edge.key, head, subgoal)
         if key not in self._gaps:
             upper = as_linear(edge.subgoal.arguments[subgoal])
             lower = as_linear(edge.rule.head.arguments[head])
+            upper, lower = (lower, upper) if self._falling else (upper, lower)
             distances = self._distances[edge.rule.number]
             self._gaps[key] = distances.above(upper, lower) if upper and lower else inf
         return self._gaps[key]

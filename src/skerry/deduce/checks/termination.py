@@ -5,13 +5,13 @@ built-in function, or wrapped into a list or function symbol. A cycle of such wa
 unless
 
 - the head's column has a ``limit``, or comparisons bound the value (above if it is counted up, below if down);
-- the stage of the component is bounded, and the head is at a later stage than the subgoal;
+- some stage, rising or falling, is bounded, and the head is at a later one than the subgoal;
 - a list takes its new elements from relations outside the recursion, each tied to the element before it by a strict
   comparison or a built-in predicate, which is taken for an order of those elements.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
@@ -20,7 +20,7 @@ from operator import itemgetter
 from skerry.deduce.checks.difference_constraints import Distances
 from skerry.deduce.checks.graph import strong_parts
 from skerry.deduce.checks.infer_types import Typing
-from skerry.deduce.checks.stages import Classified
+from skerry.deduce.checks.stages import Classified, Progress
 from skerry.deduce.checks.strata import Edge, Part
 from skerry.deduce.subgoal_order import variables_of
 from skerry.errors import RuleError
@@ -44,6 +44,8 @@ class _Way:
     grows: bool
     deeper: bool = False
     """It is wrapped: a limit, which is on the length of a list, does not bound that."""
+    falls: bool = False
+    """It is counted down."""
 
 
 def check_termination(part: Part, classified: Classified, typing: Typing) -> None:
@@ -55,12 +57,23 @@ def check_termination(part: Part, classified: Classified, typing: Typing) -> Non
         edges[edge.rule.number].append(edge)
     ways = [way for rule in part.rules for way in _Rule(rule, edges[rule.number], typing).ways()]
     growing = list(_circular(ways))
-    stages = classified.component.stages
-    bounded = bool(stages) and not any(stages[way.target[0]] == way.target[1] for way in growing)
-    for way in growing:
-        earlier = classified.gaps.get(way.edge.key, 0) < 0
-        if not (bounded and earlier):
-            raise _make_error(way, typing)
+    endless = _reached(ways, {way.target for way in growing})
+    if growing and not any(_is_covered(growing, endless, progress) for progress in classified.progress()):
+        raise _make_error(growing[0], typing)
+
+
+def _reached(ways: Iterable[_Way], columns: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:
+    """Columns into which values of some columns go."""
+    found, known = set(columns), list(ways)
+    while more := {way.target for way in known if way.source in found} - found:
+        found |= more
+    return found
+
+
+def _is_covered(growing: Iterable[_Way], endless: Collection[tuple[str, int]], progress: Progress) -> bool:
+    """Whether stages are bounded, and each value grows from one stage to the next alone."""
+    bounded = not any(stage in endless for stage in progress.stages.items())
+    return bounded and all(progress.gaps.get(way.edge.key, 0) < 0 for way in growing)
 
 
 def _circular(ways: Iterable[_Way]) -> Iterator[_Way]:
@@ -105,13 +118,15 @@ class _Rule:
 
     def _find_growth(self, head_column: int, term: Term, origins: list[_Origin]) -> Iterator[_Way]:
         leaves = self._leaves(term)
-        cut = self._has_limit(head_column) or self._is_bounded(term, leaves) or self._is_ordered(term)
+        limited = self._has_limit(head_column) and not self._falls(term, leaves)
+        cut = limited or self._is_bounded(term, leaves) or self._is_ordered(term)
         inside = dict(sorted(_depths(self._meaning(term)), key=itemgetter(1)))
         for edge, column, origin, depth in origins:
             deeper = inside.get(origin, 0) > depth
             if origin in leaves and (deeper or not cut):
                 target = (self._rule.head.predicate, head_column)
-                yield _Way(edge, (edge.subgoal.predicate, column), target, True, deeper)
+                falls = self._falls(term, leaves)
+                yield _Way(edge, (edge.subgoal.predicate, column), target, True, deeper, falls)
 
     def _meaning(self, term: Term) -> Term:
         """The list or function symbol that a variable is equal to, if there is one."""
@@ -158,9 +173,13 @@ class _Rule:
         if not isinstance(term, Variable):
             return False
         ends = (None, *self._finite)
-        if self._distances.above_one(term, leaves) <= 0:
+        if self._falls(term, leaves):
             return self._distances.below_one(term, ends) < inf
         return self._distances.above_one(term, ends) < inf
+
+    def _falls(self, term: Term, leaves: set[Variable]) -> bool:
+        """Whether a computed number is never above what it was made from: a limit does not hold it."""
+        return isinstance(term, Variable) and self._distances.above_one(term, leaves) <= 0
 
     def _is_ordered(self, term: Term) -> bool:
         """Whether a list only takes finite elements, each tied to the one before it."""
@@ -198,9 +217,8 @@ def _make_error(way: _Way, typing: Typing) -> RuleError:
     predicate, rule = typing.predicates[way.target[0]], way.edge.rule
     column = predicate.columns[way.target[1]]
     message = f"the recursion makes ever new values in column {column.name!r} of {predicate.name!r}"
-    return RuleError(
-        "E301", message, _fix(predicate, column, way.deeper), rule.number, rule.head.location or rule.location
-    )
+    fix = f"compare it, as in {column.name} > 0" if way.falls else _fix(predicate, column, way.deeper)
+    return RuleError("E301", message, fix, rule.number, rule.head.location or rule.location)
 
 
 def _fix(predicate: Predicate, column: Column, deeper: bool) -> str:

@@ -1,11 +1,15 @@
 """Gives every rule with aggregates a predicate of its own."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from skerry.model.term import Variable
 from skerry.plan.program import Atom, Component, Predicate, Rule
 
 __all__ = ["isolate_aggregates"]
+
+Kept = TypeVar("Kept")
 
 
 def isolate_aggregates(component: Component, predicates: dict[str, Predicate]) -> Component:
@@ -40,6 +44,13 @@ def _isolate(component: Component, rule: Rule, predicates: dict[str, Predicate])
         component,
         predicates=(own, *component.predicates),
         rules=(*(each for each in component.rules if each is not rule), aggregating, copies),
-        stages={**component.stages, own: component.stages[name]} if component.stages else {},
+        stages=_with_own(component.stages, own, name),
+        known=_with_own(component.known, own, name),
+        candidates=_with_own(component.candidates, own, name),
         groups=tuple(part for group in groups for part in (((own,), group) if name in group else (group,))),
     )
+
+
+def _with_own(by_name: Mapping[str, Kept], own: str, name: str) -> dict[str, Kept]:
+    """What is kept by predicate, for a new one that stands before another."""
+    return {own: by_name[name], **by_name} if by_name else {}

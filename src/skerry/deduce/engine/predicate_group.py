@@ -79,6 +79,10 @@ class PredicateGroup:
         while changed:
             changed = self._round(changed, stage)
 
+    def insert(self, runner: RuleRunner, heads: Heads) -> bool:
+        """Put in what a rule derives; return whether any of it was not there."""
+        return bool(self._insert(runner, heads, Stage()))
+
     def find_derived(self, predicate: str, codes: Int64s, below: Int64s | None = None) -> Bools:
         """Which rows some rule derives now."""
         found = np.zeros(len(codes), np.bool_)

@@ -63,6 +63,12 @@ class RuleRunner:
         """What it derived before the tick from rows of the subgoal at an index."""
         return self._forward(index, rows, OLD, {})
 
+    def derive_where(self, columns: tuple[int, ...], rows: Int64s) -> Heads:
+        """What it derives now with given values in some columns of its head."""
+        given = [each for column, each in zip(self.columns, self.head, strict=True) if column in columns]
+        plan = self._plan(columns, partial(self._planner.backward, given, self.head))
+        return self._admit_heads(plan.heads(rows, NEW, {}))
+
     def holds(self, rows: Int64s, below: Int64s | None = None) -> Bools:
         """Which rows of its head it derives now, from inputs below given ranks if there are any."""
         found = np.zeros(len(rows), np.bool_)

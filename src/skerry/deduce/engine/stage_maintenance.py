@@ -57,10 +57,11 @@ class StageMaintenance(GroupMaintenance):
         self._begun = True
 
     def stages_of(self, predicate: str, codes: Int64s) -> Int64s:
-        """Which stage each row of a predicate belongs to."""
+        """Which stage each row of a predicate belongs to; stages that fall count from the other end."""
         column = self.component.stages[predicate]
         vector = Vector(np.ascontiguousarray(codes[:, column]), self._predicates[predicate].columns[column].type)
-        return self._setting.encoding.sizes(vector).astype(np.int64, copy=False)
+        stages = self._setting.encoding.sizes(vector).astype(np.int64, copy=False)
+        return ~stages if self.component.falling else stages
 
     def by_stage(self, predicate: str, codes: Int64s) -> Iterator[tuple[int, Bools | None]]:
         """The stages of some rows, and which of them belong to each; None: all."""

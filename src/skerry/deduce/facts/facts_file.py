@@ -1,4 +1,8 @@
-"""Files of facts: ``p.csv`` with a header, or ``p.facts``, tab-separated without one. Fields stay text here."""
+"""Files of facts: ``p.csv`` with a header, or ``p.facts``, tab-separated without one. Fields stay text here.
+
+A predicate without columns has one fact at the most. Its file has a line for it, ``()`` or nothing at all; a csv has an
+empty header before that.
+"""
 
 import csv
 from collections.abc import Iterator, Sequence
@@ -15,6 +19,8 @@ from skerry.plan.program import Predicate
 __all__ = ["FactsFile"]
 
 _OPERATION, _TIME = "_op", "_ts"
+_NOTHING = "()"
+"""How a fact without columns is written."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,8 @@ class FactsFile:
         """Find and read the file of a predicate."""
         path = _find_file(folder, predicate.name)
         try:
+            if not predicate.columns and not _has_own_columns(path):
+                return cls(path, predicate, (_NOTHING,), _read_empty_rows(path))
             header = _header(path, predicate)
             fields = _read_fields(path, header)
         except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -41,6 +49,8 @@ class FactsFile:
     def columns(self) -> "list[pa.ChunkedArray[Any]]":
         """The predicate's columns, in its own order."""
         names = [column.name for column in self.predicate.columns]
+        if not names:
+            return []
         if not self.predicate.declared or not set(names) <= set(self.header):
             names = [name for name in self.header if name not in (_TIME, _OPERATION)]
         return [self.fields.column(name) for name in names]
@@ -91,6 +101,25 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
         for row in reader:
             if row:
                 yield reader.line_num, row
+
+
+def _has_own_columns(path: Path) -> bool:
+    """Whether a file says when its facts come or go."""
+    header = next(_lines(path), (0, []))[1]
+    return path.suffix == ".csv" and any(name.strip() in (_TIME, _OPERATION) for name in header)
+
+
+def _read_empty_rows(path: Path) -> pa.Table:
+    with path.open(encoding="utf-8-sig") as file:
+        lines = [line.strip() for line in file]
+    for number, line in enumerate(lines, 1):
+        if line not in ("", _NOTHING):
+            shown = line if len(line) <= 60 else f"{line[:60]}..."
+            raise SourceError(
+                f"{str(path)!r}, line {number}: a predicate without columns has the fact {_NOTHING}, got {shown!r}"
+            )
+    facts = lines[1:] if path.suffix == ".csv" and lines[:1] == [""] else lines
+    return pa.table({_NOTHING: pa.array(facts, pa.string())})
 
 
 def _header(path: Path, predicate: Predicate) -> tuple[str, ...]:

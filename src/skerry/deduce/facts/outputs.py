@@ -1,4 +1,4 @@
-"""Answers into a folder: ``p.csv`` for each output, rows sorted, as its mode has it.
+"""Answers into a folder: ``p.csv`` for each output, or as it says, rows sorted, as its mode has it.
 
 final      what holds at the end
 inserts    _ts, and what began to hold then
@@ -19,7 +19,7 @@ from skerry.errors import SourceError
 from skerry.model.term import Compound, Value
 from skerry.plan.program import Checked, Output, Predicate, Type
 
-__all__ = ["Outputs", "sort_rows", "write_answers"]
+__all__ = ["Outputs", "file_name", "sort_rows", "write_answers"]
 
 _PLAIN = (Type.INT, Type.FLOAT, Type.STRING, Type.BOOL, Type.TIME)
 """Columns of these sort as Python sorts them."""
@@ -46,14 +46,14 @@ class Outputs:
                 lines += self._format_change(output, now, change)
 
     def write(self, folder: Path) -> Mapping[str, int]:
-        """Write all files; return how many rows each has. A predicate's second output is called by where it goes."""
+        """Write all files; return how many rows each has."""
         counts = {}
         for output, lines in self._lines.items():
             predicate = self._checked.predicates[output.predicate]
             first = {"final": [], "changes": ["_ts", "_op"]}.get(output.mode, ["_ts"])
             if output.mode == "final":
                 lines = _format_rows(predicate, self._held[output.predicate].values(), self._unit)
-            name = output.predicate if output.predicate not in counts else _file_name(output.to)
+            name = file_name(output)
             _write_rows(folder / f"{name}.csv", [*first, *_column_names(predicate)], lines)
             counts[name] = len(lines)
         return counts
@@ -75,10 +75,11 @@ class Outputs:
         return []
 
 
-def write_answers(folder: Path, checked: Checked, predicate: str, rows: Iterable[Row], unit: int) -> None:
-    """Write some rows of a predicate as ``p.csv``."""
+def write_answers(folder: Path, checked: Checked, output: Output, rows: Iterable[Row], unit: int) -> None:
+    """Write some rows of an output's predicate."""
+    predicate = output.predicate
     lines = _format_rows(checked.predicates[predicate], rows, unit)
-    _write_rows(folder / f"{predicate}.csv", _column_names(checked.predicates[predicate]), lines)
+    _write_rows(folder / f"{file_name(output)}.csv", _column_names(checked.predicates[predicate]), lines)
 
 
 def _format_rows(predicate: Predicate, rows: Iterable[Row], unit: int) -> list[list[str]]:
@@ -101,8 +102,13 @@ def _column_names(predicate: Predicate) -> list[str]:
     return [column.name for column in predicate.columns]
 
 
-def _file_name(to: str | None) -> str:
-    return re.sub(r"[^\w'-]", "_", to or "")
+def file_name(output: Output) -> str:
+    """What the file of an output is called: as it says, or as its predicate.
+
+    >>> file_name(Output("uncov")), file_name(Output("uncov", to="../alerts"))
+    ('uncov', '___alerts')
+    """
+    return output.predicate if output.to is None else re.sub(r"[^\w'-]", "_", output.to)
 
 
 def _write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -112,7 +118,7 @@ def _write_rows(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]
         with path.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(header)
-            writer.writerows(rows)
+            writer.writerows(row or ["()"] for row in rows)
     except OSError as error:
         raise SourceError(f"cannot write answers to {str(path)!r}: {error.strerror}") from None
 

@@ -13,7 +13,7 @@ from skerry.plan.program import Atom, Checked, Class, Output, Rule
 
 __all__ = ["Narrowed", "fits", "keep_relevant", "narrow"]
 
-_SEVERITY = (Class.N, Class.X, Class.S, Class.Y)
+_SEVERITY = (Class.N, Class.X, Class.S, Class.Y, Class.L)
 """From the class that is cheapest to keep."""
 
 
@@ -79,8 +79,9 @@ def _find_needs(rule: Rule) -> list[str]:
 
 
 def _whole(checked: Checked) -> set[str]:
-    """The predicates that are derived as a whole: by stages, or by aggregates."""
-    staged = {name for component in checked.components if component.stages for name in component.predicates}
+    """The predicates that are derived as a whole: by stages, tuple by tuple, or by aggregates."""
+    ordered = [each for each in checked.components if each.stages or each.kind is Class.L]
+    staged = {name for component in ordered for name in component.predicates}
     return staged | {rule.head.predicate for rule in checked.rules if rule.aggregates}
 
 

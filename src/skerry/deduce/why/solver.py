@@ -4,7 +4,7 @@ Each step takes a binding and gives those that it allows. Here rows are looked a
 reference engine and for explanations.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 from skerry.deduce.evaluate import Binding, Calls, Evaluator, match_patterns
@@ -28,8 +28,16 @@ def steps(body: Iterable[Subgoal], bound: Iterable[str] = ()) -> tuple[Step, ...
 class Solver:
     """Finds the bindings for which subgoals hold, over given rows."""
 
-    def __init__(self, tables: Tables, calls: Calls, unit: int = 1) -> None:
-        self.tables, self.evaluator, self._calls = tables, Evaluator(calls, unit), calls
+    def __init__(
+        self, tables: Tables, calls: Calls, unit: int = 1, negated: Mapping[str, Tables] | None = None
+    ) -> None:
+        self.tables, self.evaluator, self._calls, self._unit = tables, Evaluator(calls, unit), calls, unit
+        self._negated = negated or {}
+        """By predicate, the rows that NOT asks, where these are not the same."""
+
+    def over(self, tables: Tables, negated: Mapping[str, Tables] | None = None) -> "Solver":
+        """The same over other rows."""
+        return Solver(tables, self._calls, self._unit, negated)
 
     def solutions(
         self, steps: Sequence[Step], binding: Binding, pulse: Callable[[], None] = lambda: None
@@ -85,4 +93,5 @@ class Solver:
                 return answer is not None and bool(answer) != negated
             case Atom(predicate):
                 row = self.evaluator.row(cast(tuple[Term, ...], subgoal.arguments), binding)
-                return row is not None and not self.tables.holds(predicate, row)
+                tables = self._negated.get(predicate, self.tables)
+                return row is not None and not tables.holds(predicate, row)

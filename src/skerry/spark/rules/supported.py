@@ -52,7 +52,11 @@ def find_obstacle(checked: Checked) -> str | None:
     for component in checked.components:
         if component.kind in (Class.X, Class.Y):
             return f"{component.predicates[0]!r} is settled stage by stage"
+        if component.kind is Class.L:
+            return f"{component.predicates[0]!r} is settled tuple by tuple"
     for predicate in checked.predicates.values():
+        if not predicate.columns:
+            return f"{predicate.name!r} has no columns"
         open_ = [column.name for column in predicate.columns if column.type not in SPARK_TYPES]
         if open_:
             return f"{predicate.name}.{open_[0]} holds lists, function symbols, or values of several kinds"

@@ -2,7 +2,8 @@
 
 Components are taken in their order. One that is not recursive is computed once; positive recursion by adding what
 follows until nothing does; one with stages stage by stage, in each its groups in order. A stage is final when the
-next is begun, so a negated subgoal is only asked about what cannot change any more.
+next is begun, so a negated subgoal is only asked about what cannot change any more. One that only the facts can settle
+is computed again and again, what is negated or aggregated being looked up in the last attempt, until two are equal.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -45,13 +46,15 @@ class _Model:
     """A model in the making."""
 
     def __init__(self, checked: Checked, steps: Mapping[int, tuple[Step, ...]], solver: Solver) -> None:
-        self._predicates, self._steps, self._solver = checked.predicates, steps, solver
+        self._checked, self._predicates, self._steps, self._solver = checked, checked.predicates, steps, solver
         self._tables, self._guard = solver.tables, Guard(checked.program.limits)
 
     def settle(self, component: Component) -> None:
         """Derive all that a component's rules give."""
         if component.stages:
             self._settle_by_stages(component)
+        elif component.kind == Class.L:
+            self._settle_by_attempts(component)
         elif component.kind == Class.N:
             self._derive(component.rules)
         else:
@@ -65,24 +68,57 @@ class _Model:
             self._guard.stages(count, component.predicates[0], component.rules[0].number)
             for group in component.groups:
                 rules = [rule for rule in component.rules if rule.head.predicate in group]
-                while self._derive(rules, stage, component.stages) and component.kind == Class.Y:
+                while self._derive(rules, (stage, component)) and component.kind == Class.Y:
                     pass
             stage = self._next_stage(component, stage)
+
+    def _settle_by_attempts(self, component: Component) -> None:
+        """Attempt after attempt, the first against nothing. Where one comes again later, they go in a circle."""
+        attempts = [self._tables]
+        while True:
+            found = self._attempt(component, attempts[-1])
+            same = [index for index, each in enumerate(attempts) if _are_equal(found, each, component.predicates)]
+            if same and same[-1] == len(attempts) - 1:
+                break
+            if same:
+                message = f"{component.predicates[0]!r} has no model that all agree on"
+                raise RuleLimit(message, "", component.rules[0].number, "E201")
+            attempts.append(found)
+        for name in component.predicates:
+            for row in found.rows(name):
+                self._tables.add(name, row)
+
+    def _attempt(self, component: Component, earlier: Tables) -> Tables:
+        """What follows if what is negated or aggregated is as it was in an earlier attempt."""
+        tables, own = Tables(self._predicates), set(component.predicates)
+        for name in self._predicates.keys() - own:
+            for row in self._tables.rows(name):
+                tables.add(name, row)
+        past = _Model(self._checked, self._steps, self._solver.over(earlier))
+        for rule in component.rules:
+            for row in past._heads(rule) if rule.aggregates else ():
+                tables.add(rule.head.predicate, row)
+        now = _Model(self._checked, self._steps, self._solver.over(tables, negated={name: earlier for name in own}))
+        while now._derive(rule for rule in component.rules if not rule.aggregates):
+            pass
+        return tables
 
     def _next_stage(self, component: Component, last: int | None) -> int | None:
         """The least stage beyond the last of which a head follows from what is there."""
         stages = (
-            _stage(row, component.stages[rule.head.predicate]) for rule in component.rules for row in self._heads(rule)
+            _stage(row, component.stages[rule.head.predicate], component.falling)
+            for rule in component.rules
+            for row in self._heads(rule)
         )
         return min((stage for stage in stages if last is None or stage > last), default=None)
 
-    def _derive(self, rules: Iterable[Rule], stage: int | None = None, stages: Mapping[str, int] | None = None) -> bool:
+    def _derive(self, rules: Iterable[Rule], stage: tuple[int, Component] | None = None) -> bool:
         """Add what follows at once from what is there, of one stage alone if given; return whether any is new."""
         grown = False
         for rule in rules:
             predicate, found = rule.head.predicate, dict[object, Row]()
             for row in self._heads(rule):
-                if stage is None or stages is None or _stage(row, stages[predicate]) == stage:
+                if stage is None or _stage(row, stage[1].stages[predicate], stage[1].falling) == stage[0]:
                     found[row_key(row)] = row
                     self._guard.tuples(len(found), predicate, rule.number)
             for row in found.values():
@@ -153,12 +189,15 @@ def _is_aggregate(argument: Term | Aggregate) -> bool:
     return isinstance(argument, Aggregate)
 
 
-def _stage(row: Row, column: int) -> int:
-    """Which stage a row belongs to: a list counts by its length."""
+def _stage(row: Row, column: int, falling: bool) -> int:
+    """Which stage a row belongs to: a list counts by its length, and what falls from the other end."""
     value = row[column]
-    if isinstance(value, tuple):
-        return len(value)
-    return value if isinstance(value, int) else 0
+    stage = len(value) if isinstance(value, tuple) else value if isinstance(value, int) else 0
+    return -stage if falling else stage
+
+
+def _are_equal(one: Tables, other: Tables, predicates: Iterable[str]) -> bool:
+    return all(one.keys(name).keys() == other.keys(name).keys() for name in predicates)
 
 
 def _fit_row(values: Row, types: Iterable[Type]) -> Row | None:
