@@ -7,15 +7,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
+import pyarrow as pa
+
 from skerry.catalog import Source
 from skerry.errors import SourceError
-from skerry.model.batch import empty
+from skerry.model.arrays import Bools
+from skerry.model.batch import empty, join
 from skerry.model.options import Option
 from skerry.model.time import Micros
-from skerry.sources.arrival import cut
+from skerry.sources.ahead import AheadLimit
+from skerry.sources.arrival import find_piece
+from skerry.sources.file.clock_check import event_times, mark_ahead_readings
+from skerry.sources.file.conform import Rows
 from skerry.sources.file.csv import CsvLane
 from skerry.sources.file.jsonl import JsonLane
-from skerry.sources.file.lane import FileLane, StoredFile, report_read_errors
+from skerry.sources.file.lane import MANY_ROWS, FileLane, StoredFile, Unit, report_read_errors
 from skerry.sources.file.options import FILE_OPTIONS, FileOptions
 from skerry.sources.file.parquet import ParquetLane
 from skerry.sources.source import REJECTS, Connector, Decoded, Split
@@ -60,6 +67,7 @@ class FileConnector(Connector):
     options: FileOptions
     files: tuple[StoredFile, ...]
     block_bytes: int
+    unit_rows: int = MANY_ROWS
 
     @classmethod
     def open(cls, definition: Source, base: Path) -> "FileConnector":
@@ -78,28 +86,54 @@ class FileConnector(Connector):
         return [self._lane(file) for file in self.files]
 
     def read(self, split: Split) -> Iterator[Decoded]:
-        """Decode a split, a unit at a time; dead letters come with the first piece of their unit."""
+        """Decode a split, a unit at a time.
+
+        Dead letters come with the first piece of their unit, those of readings that are ahead with the piece in which
+        they stand.
+        """
         if split.lane not in self._by_path:
             raise SourceError(f"unknown lane {split.lane!r} of {self.definition.name}; it has {len(self.files)} files")
         lane = self._lane(self._by_path[split.lane])
         for unit in range(split.start, split.stop):
             after = split.after if unit == split.start else None
             until = split.until if unit == split.stop - 1 else None
-            decoded = _decode(lane, unit, until)
-            readings = decoded.readings
-            if after is not None or until is not None:
-                readings = cut(readings, self.definition.event_time, after, until)
-            yield Decoded(readings, decoded.rejects if after is None else empty(REJECTS))
+            found = _decode(lane, unit, until)
+            ahead = self._mark_ahead(lane, unit, found.readings)
+            start, stop = find_piece(found.readings, self.definition.event_time, after, until, ahead)
+            readings, rejects = found.readings.slice(start, stop - start), found.rejects
+            if after is not None:
+                rejects = empty(REJECTS)
+            if ahead is not None and ahead[start:stop].any():
+                rows = start + np.flatnonzero(ahead[start:stop])
+                rejects = join([rejects, self._reject_ahead(found, rows)], REJECTS)
+                readings = readings.filter(pa.array(~ahead[start:stop]))
+            yield Decoded(readings, rejects)
+
+    @cached_property
+    def _limit(self) -> AheadLimit | None:
+        return AheadLimit.of(self.definition)
+
+    def _mark_ahead(self, lane: FileLane, unit: int, readings: pa.RecordBatch) -> Bools | None:
+        if self._limit is None or not readings.num_rows:
+            return None
+        return mark_ahead_readings(lane, unit, event_times(readings, str(self.definition.event_time)), self._limit)
+
+    def _reject_ahead(self, unit: Unit, rows: Rows) -> pa.RecordBatch:
+        """Make dead letters of readings that are ahead."""
+        assert self._limit is not None
+        column = str(self.definition.event_time)
+        moments = event_times(unit.readings, column)[rows].tolist()
+        return unit.reject(rows, [self._limit.explain(column, moment) for moment in moments])
 
     @cached_property
     def _by_path(self) -> dict[str, StoredFile]:
         return {file.path: file for file in self.files}
 
     def _lane(self, file: StoredFile) -> FileLane:
-        return _FORMATS[_suffix(file.path)](file, self.definition, self.options, self.block_bytes)
+        return _FORMATS[_suffix(file.path)](file, self.definition, self.options, self.block_bytes, self.unit_rows)
 
 
-def _decode(lane: FileLane, unit: int, until: Micros | None) -> Decoded:
+def _decode(lane: FileLane, unit: int, until: Micros | None) -> Unit:
     """Decode a unit, or where the format lets one stop, as much of it as arrives until a moment."""
     if until is not None and isinstance(lane, ParquetLane):
         return lane.decode_until(unit, until)
