@@ -12,15 +12,17 @@ from skerry.model.atomic_write import write_atomically
 __all__ = ["Checkpoint"]
 
 _PATIENCE_SECONDS = 30.0
+_UNDIVIDED = 2**62
 
 
 class Checkpoint:
     """What a run must keep to go on after a crash.
 
-    ``bucket_count`` and ``views`` are fixed with the first run: state is kept by them.
+    ``bucket_count`` and ``script`` are fixed with the first run: state is kept by them. So is ``unit_rows``, how many
+    readings a unit may have: positions count units.
     """
 
-    def __init__(self, folder: Path, bucket_count: int, script: str) -> None:
+    def __init__(self, folder: Path, bucket_count: int, script: str, unit_rows: int = _UNDIVIDED) -> None:
         self.folder = folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -33,8 +35,10 @@ class Checkpoint:
             raise InputError(f"the checkpoint {str(folder)!r} belongs to other queries; name another folder")
         self.run = found.get("run") or uuid.uuid4().hex
         self.bucket_count = int(found.get("bucket_count", bucket_count))
+        self.unit_rows = int(found.get("unit_rows", _UNDIVIDED)) if self.resumed else unit_rows
         if not self.resumed:
-            _write(self._path, {"run": self.run, "bucket_count": self.bucket_count, "script": script})
+            fixed = {"bucket_count": self.bucket_count, "unit_rows": self.unit_rows}
+            _write(self._path, {"run": self.run, "script": script, **fixed})
 
     def take(self, processes: list[int]) -> None:
         """Claim the folder for these processes, waiting for those of a run that was killed to end."""

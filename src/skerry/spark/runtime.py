@@ -57,9 +57,9 @@ class SparkRuntime:
         folder = options.checkpoint or self._temporary
         assert folder is not None
         buckets = int(self._spark.conf.get("spark.sql.shuffle.partitions") or 1)
-        self._checkpoint = Checkpoint(folder, buckets, options.script)
+        self._checkpoint = Checkpoint(folder, buckets, options.script, pipeline.step_rows)
         registry = register(self._checkpoint.folder / "registry") if register else None
-        self._pipeline = replace(pipeline, registry=registry).prepare()
+        self._pipeline = replace(pipeline, registry=registry).divide(self._checkpoint.unit_rows).prepare()
 
     def run(self, *, stopped: Callable[[], bool] = never, watch: Callable[[Outcome], None] | None = None) -> Outcome:
         """Go on until the input is used up, or until told to stop; report after each batch."""

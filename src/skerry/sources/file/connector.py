@@ -2,7 +2,7 @@
 
 import glob
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
@@ -25,6 +25,7 @@ from skerry.sources.file.jsonl import JsonLane
 from skerry.sources.file.lane import MANY_ROWS, FileLane, StoredFile, Unit, report_read_errors
 from skerry.sources.file.options import FILE_OPTIONS, FileOptions
 from skerry.sources.file.parquet import ParquetLane
+from skerry.sources.file.text import TextLane
 from skerry.sources.source import REJECTS, Connector, Decoded, Split
 
 __all__ = ["FileConnector"]
@@ -39,6 +40,9 @@ _FORMATS: Mapping[str, type[FileLane]] = {
 _ALL_BLOCKS_BYTES = 64 << 20
 _LEAST_BLOCK_BYTES, _MOST_BLOCK_BYTES = 256 << 10, 8 << 20
 _CHECKED_FILES = 1_000
+_FILES_AT_ONCE = 8
+_MOST_BLOCKS = 1_000_000
+"""A file is not cut finer: the planner looks at each block."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,10 @@ class FileConnector(Connector):
         """A lane a file."""
         return [self._lane(file) for file in self.files]
 
+    def divide(self, unit_rows: int) -> "FileConnector":
+        """Cut files into units of about so many readings, where their format has longer ones."""
+        return replace(self, unit_rows=unit_rows)
+
     def read(self, split: Split) -> Iterator[Decoded]:
         """Decode a split, a unit at a time.
 
@@ -130,7 +138,22 @@ class FileConnector(Connector):
         return {file.path: file for file in self.files}
 
     def _lane(self, file: StoredFile) -> FileLane:
-        return _FORMATS[_suffix(file.path)](file, self.definition, self.options, self.block_bytes, self.unit_rows)
+        block_bytes = max(self._block_bytes, file.size // _MOST_BLOCKS)
+        return self._format(file, self.definition, self.options, block_bytes, self.unit_rows)
+
+    @property
+    def _format(self) -> type[FileLane]:
+        return _FORMATS[_suffix(self.files[0].path)]
+
+    @cached_property
+    def _block_bytes(self) -> int:
+        """How long a block of text is: of files that are read together, each has a share of a step."""
+        filled = [file for file in self.files if file.size]
+        if self.unit_rows == MANY_ROWS or not filled or not issubclass(self._format, TextLane):
+            return self.block_bytes
+        first = self._format(filled[0], self.definition, self.options, self.block_bytes)
+        lines = max(1, self.unit_rows // min(len(filled), _FILES_AT_ONCE))
+        return min(self.block_bytes, max(1, round(lines * first.guess_line_bytes())))
 
 
 def _decode(lane: FileLane, unit: int, until: Micros | None) -> Unit:

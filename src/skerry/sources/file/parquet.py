@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,13 +140,10 @@ class ParquetLane(FileLane):
 
     @cached_property
     def _pieces(self) -> list[_Piece]:
-        """The units: row groups, those that are much larger than a unit may be cut into pieces."""
-        most = max(self._unit_rows, self._footer.num_rows // _MOST_PIECES, 1)
-        groups = [self._as_piece(group) for group in range(self._footer.num_row_groups)]
+        """The units: row groups, those that are much larger than a unit may be in pieces."""
+        most = max(self._unit_rows, self._footer.num_rows // _MOST_PIECES)
         return [
-            _Piece(whole.group, first, min(most, whole.rows - first))
-            for whole in groups
-            for first in range(0, max(1, whole.rows), most)
+            piece for group in range(self._footer.num_row_groups) for piece in _cut_group(self._as_piece(group), most)
         ]
 
     def _as_piece(self, group: int) -> _Piece:
@@ -264,6 +262,17 @@ class ParquetLane(FileLane):
         """The indices of the declared columns among all of the file, nested ones counted."""
         paths = [self._footer.schema.column(leaf).path for leaf in range(self._footer.num_columns)]
         return {name: paths.index(column) for name, column in self._columns.items()}
+
+
+def _cut_group(whole: _Piece, most: int) -> list[_Piece]:
+    """Cut a row group into equal pieces of about so many rows.
+
+    >>> [piece.rows for piece in _cut_group(_Piece(0, 0, 10), 3)], len(_cut_group(_Piece(0, 0, 10), 8))
+    ([3, 3, 4], 1)
+    """
+    count = max(1, round(whole.rows / most))
+    bounds = [whole.rows * number // count for number in range(count + 1)]
+    return [_Piece(whole.group, first, stop - first) for first, stop in pairwise(bounds)]
 
 
 @contextmanager

@@ -43,9 +43,6 @@ _AHEAD_BYTES = 1 << 16
 
 _PIECE_BYTES = 1 << 20
 
-_NEIGHBOUR_BYTES = 1 << 17
-"""So much before or behind a block mostly has as many readings as are asked for."""
-
 _PEEK_BYTES = 1 << 14
 _PEEK_LINES = 8
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -258,10 +255,14 @@ class TextLane(FileLane):
     def weight(self, unit: int) -> int:
         """Guess how many lines a block has, by the length of the first lines of the file."""
         start, stop = self._byte_range(unit)
+        return max(1, round((stop - start) / self.guess_line_bytes()))
+
+    def guess_line_bytes(self) -> float:
+        """Guess how long a line is, by the first lines of the file."""
         if self._line_bytes is None:
             lines = self._read_lines(0, min(_PEEK_BYTES, self._file.size))
             self._line_bytes = float(np.mean(lines.lengths() + 1)) if len(lines) else float(_PEEK_BYTES)
-        return max(1, round((stop - start) / self._line_bytes))
+        return self._line_bytes
 
     def decode(self, unit: int) -> Unit:
         """Read a block: bytes, lines, texts, readings."""
@@ -279,7 +280,7 @@ class TextLane(FileLane):
 
     def times_before(self, unit: int, count: int) -> Int64s:
         """Read back from the start of a block, farther until there are enough lines."""
-        stop, size = self._byte_range(unit)[0], _NEIGHBOUR_BYTES
+        stop, size = self._byte_range(unit)[0], self._guess_bytes(count)
         lines = self._read_lines(max(0, stop - size), stop)
         while len(lines) < count and size < stop:
             size *= 4
@@ -288,12 +289,16 @@ class TextLane(FileLane):
 
     def times_after(self, unit: int, count: int) -> Int64s:
         """Read on from the end of a block, farther until there are enough lines."""
-        start, size, end = self._byte_range(unit)[1], _NEIGHBOUR_BYTES, self._file.size
+        start, size, end = self._byte_range(unit)[1], self._guess_bytes(count), self._file.size
         lines = self._read_lines(start, min(start + size, end))
         while len(lines) < count and start + size < end:
             size *= 4
             lines = self._read_lines(start, min(start + size, end))
         return self._read_times(lines)[:count]
+
+    def _guess_bytes(self, count: int) -> int:
+        """Guess where so many lines end, rather too far than too near."""
+        return round(1.2 * count * self.guess_line_bytes()) + 1
 
     def _read_times(self, lines: Lines) -> Int64s:
         """The event times of lines, without those that cannot be read."""
