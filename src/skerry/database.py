@@ -150,7 +150,8 @@ class Database:
         connectors = tuple(self._open(source) for source in own)
         tables = {table.name: table for plan in plans for table in plan.tables}
         views = tuple(cut_view(resolve_paths(plan, self._base)) for plan in share(plans))
-        return Pipeline(connectors, views, settings.step_rows, foreign, tuple(tables.values()), self._base)
+        made = Pipeline(connectors, views, settings.step_rows, foreign, tuple(tables.values()), self._base)
+        return made.divide(settings.step_rows)
 
     @property
     def _takes_subscriptions(self) -> bool:

@@ -1,5 +1,6 @@
 """Slow, obvious twins of the kernels and operators: plain Python, or DuckDB over the whole input."""
 
+from tests.oracles.ahead import mark_ahead
 from tests.oracles.extremes import greatest, least
 from tests.oracles.groups import group
 from tests.oracles.hashes import hash_bytes, hash_integer, mix
@@ -19,6 +20,7 @@ __all__ = [
     "hash_bytes",
     "hash_integer",
     "least",
+    "mark_ahead",
     "mark_late",
     "mix",
     "nearest",

@@ -39,6 +39,11 @@ def test_first_run_starts_a_checkpoint(tmp_path):
     assert (tmp_path / "deep" / "er" / "run.json").exists()
 
 
+def test_units_stay_as_long_as_they_were_in_the_first_run(tmp_path):
+    Checkpoint(tmp_path, 4, "script", unit_rows=100)
+    assert Checkpoint(tmp_path, 4, "script", unit_rows=7).unit_rows == 100
+
+
 def test_second_run_goes_on_with_the_first(tmp_path):
     first, second = Checkpoint(tmp_path, 4, "script"), Checkpoint(tmp_path, 4, "script")
     assert not second.resumed  # nothing has been delivered

@@ -17,6 +17,9 @@ class Source:
     ``event_time`` names the column that says when a reading was taken; ``delay_us`` is how far
     behind the newest reading another may still arrive. Without a declared watermark both are None,
     nothing is ever late, and windows close at the end of the input.
+
+    ``max_ahead_us`` is how far a reading may be ahead of the others (None: as ``sources.ahead`` has it), and
+    ``idle_timeout_us`` how long the source may be quiet before it stops holding others back (None: for ever).
     """
 
     name: str
@@ -27,6 +30,8 @@ class Source:
     delay_us: Micros | None = None
     is_table: bool = False
     text: str = ""
+    max_ahead_us: Micros | None = None
+    idle_timeout_us: Micros | None = None
 
 
 @dataclass(frozen=True)

@@ -189,11 +189,13 @@ def _write(source: Source) -> dict[str, object]:
         "event_time": source.event_time,
         "delay_us": source.delay_us,
         "is_table": source.is_table,
+        "max_ahead_us": source.max_ahead_us,
+        "idle_timeout_us": source.idle_timeout_us,
     }
 
 
 def _read(name: str, made: dict[str, object], text: str) -> Source:
-    columns, options, delay = made["columns"], made["options"], made["delay_us"]
+    columns, options = made["columns"], made["options"]
     assert isinstance(columns, list)
     assert isinstance(options, dict)
     return Source(
@@ -202,7 +204,15 @@ def _read(name: str, made: dict[str, object], text: str) -> Source:
         str(made["connector"]),
         options,
         None if made["event_time"] is None else str(made["event_time"]),
-        Micros(delay) if isinstance(delay, int) else None,
+        _read_span(made, "delay_us"),
         bool(made["is_table"]),
         text,
+        _read_span(made, "max_ahead_us"),
+        _read_span(made, "idle_timeout_us"),
     )
+
+
+def _read_span(made: dict[str, object], name: str) -> Micros | None:
+    """A span, None if it was not given, or not known of yet when the source was made."""
+    found = made.get(name)
+    return Micros(found) if isinstance(found, int) else None

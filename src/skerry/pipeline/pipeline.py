@@ -1,7 +1,7 @@
 """What every runtime runs: connectors, views cut where they are shuffled, and the names of all outputs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -100,6 +100,10 @@ class Pipeline:
         """The views that give readings up when they lag, and by how much they may."""
         found = {view.name: view.shedding.max_lag_us for view in self.views if view.shedding}
         return {name: lag for name, lag in found.items() if lag is not None}
+
+    def divide(self, unit_rows: int) -> "Pipeline":
+        """The same pipeline, its sources in units of about so many readings at most."""
+        return replace(self, connectors=tuple(connector.divide(unit_rows) for connector in self.connectors))
 
     def plan_steps(self) -> Replay:
         """What plans the steps of a run."""

@@ -5,18 +5,18 @@ from zlib import crc32
 import numpy as np
 import pyarrow as pa
 
-from skerry.model.arrays import Int64s
+from skerry.model.arrays import Bools, Int64s
 from skerry.model.arrival import STAMPS
 from skerry.model.time import START_OF_TIME, Micros
 
-__all__ = ["Stamp", "cut", "find_arrivals"]
+__all__ = ["Stamp", "cut", "find_arrivals", "find_piece"]
 
 
-def find_arrivals(readings: pa.RecordBatch, event_time: str | None) -> Int64s:
+def find_arrivals(readings: pa.RecordBatch, event_time: str | None, ahead: Bools | None = None) -> Int64s:
     """Find when each reading of a unit arrives: at the greatest event time up to and including its own.
 
-    A reading without an event time arrives with the one before it. Where no column says when a reading
-    was taken, all arrive at the start of time.
+    A reading without an event time arrives with the one before it, and so does one whose clock is ``ahead``. Where no
+    column says when a reading was taken, all arrive at the start of time.
 
     >>> times = pa.array([3, 1, None, 5], pa.timestamp("us"))
     >>> find_arrivals(pa.record_batch({"ts": times}), "ts").tolist()
@@ -25,8 +25,11 @@ def find_arrivals(readings: pa.RecordBatch, event_time: str | None) -> Int64s:
     if event_time is None:
         return np.full(readings.num_rows, START_OF_TIME, np.int64)
     times = readings.column(event_time).cast(pa.int64()).fill_null(START_OF_TIME)
-    moments: Int64s = np.maximum.accumulate(times.to_numpy(zero_copy_only=False))
-    return moments
+    moments = times.to_numpy(zero_copy_only=False)
+    if ahead is not None:
+        moments = np.where(ahead, START_OF_TIME, moments)
+    arrivals: Int64s = np.maximum.accumulate(moments)
+    return arrivals
 
 
 def cut(readings: pa.RecordBatch, event_time: str | None, after: Micros | None, until: Micros | None) -> pa.RecordBatch:
@@ -39,12 +42,24 @@ def cut(readings: pa.RecordBatch, event_time: str | None, after: Micros | None, 
     >>> [cut(unit, "ts", *ends).num_rows for ends in ((None, Micros(3)), (Micros(3), Micros(7)), (Micros(7), None))]
     [2, 2, 1]
     """
+    start, stop = find_piece(readings, event_time, after, until)
+    return readings.slice(start, stop - start)
+
+
+def find_piece(
+    readings: pa.RecordBatch,
+    event_time: str | None,
+    after: Micros | None,
+    until: Micros | None,
+    ahead: Bools | None = None,
+) -> tuple[int, int]:
+    """Find the first reading of a unit that arrives after one moment, and the first that arrives after another."""
     if after is None and until is None:
-        return readings
-    moments = find_arrivals(readings, event_time)
+        return 0, readings.num_rows
+    moments = find_arrivals(readings, event_time, ahead)
     start = 0 if after is None else int(np.searchsorted(moments, after, side="right"))
     stop = readings.num_rows if until is None else int(np.searchsorted(moments, until, side="right"))
-    return readings.slice(start, max(0, stop - start))
+    return start, max(start, stop)
 
 
 class Stamp:

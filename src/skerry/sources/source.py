@@ -98,6 +98,10 @@ class Connector(ABC):
     def lanes(self) -> Sequence[Lane]:
         """The lanes, in an order that a restart finds again."""
 
+    def divide(self, unit_rows: int) -> "Connector":
+        """The same source in units of about so many readings at most, if it can be cut finer than it is."""
+        return self
+
     @abstractmethod
     def read(self, split: Split) -> Iterator[Decoded]:
         """Decode a split, a unit at a time."""

@@ -28,17 +28,21 @@ _PATIENCE_SECONDS = 30.0
 _RUN, _PROCESSES = "run.json", "processes.json"
 _CONTENTS = (RECORD, "tables", "registry", "spark")
 """What a run leaves beside ``run.json``."""
+_UNDIVIDED = 2**62
 
 
 class Checkpoint:
     """What a run must keep to go on after a crash.
 
-    ``bucket_count`` and ``script`` are fixed with the first run: state is kept by them. ``kept`` says that a later
-    process may go on from here, so that files must outlive a loss of power. ``begun`` is true once a batch has been
-    planned, ``resumed`` once one has been delivered.
+    ``bucket_count`` and ``script`` are fixed with the first run: state is kept by them. So is ``unit_rows``, how many
+    readings a unit may have: positions count units. ``kept`` says that a later process may go on from here, so that
+    files must outlive a loss of power. ``begun`` is true once a batch has been planned, ``resumed`` once one has been
+    delivered.
     """
 
-    def __init__(self, folder: Path, bucket_count: int, script: str, *, kept: bool = True) -> None:
+    def __init__(
+        self, folder: Path, bucket_count: int, script: str, unit_rows: int = _UNDIVIDED, *, kept: bool = True
+    ) -> None:
         self.folder = folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -50,9 +54,10 @@ class Checkpoint:
             raise InputError(_describe_difference(folder, found["script"], script))
         self.run: str = found["run"] if found else uuid.uuid4().hex
         self.bucket_count = int(found["bucket_count"] if found else bucket_count)
+        self.unit_rows = int(found["unit_rows"] if found else unit_rows)
         if not found:
-            about = {"run": self.run, "bucket_count": self.bucket_count, "script": script}
-            own.write(_RUN, json.dumps(about).encode())
+            fixed = {"bucket_count": self.bucket_count, "unit_rows": self.unit_rows}
+            own.write(_RUN, json.dumps({"run": self.run, "script": script, **fixed}).encode())
         self.files = SealedFolder(folder, self.run, kept)
         self.log = SparkLog(folder / "spark", synced=kept)
         self.progress = Progress(self.files)

@@ -55,9 +55,9 @@ class SparkRuntime:
         folder = options.checkpoint or self._temporary
         assert folder is not None
         buckets = int(self._spark.conf.get("spark.sql.shuffle.partitions") or 1)
-        self._checkpoint = Checkpoint(folder, buckets, options.script, kept=self._temporary is None)
+        self._checkpoint = Checkpoint(folder, buckets, options.script, pipeline.step_rows, kept=self._temporary is None)
         registry = register(self._checkpoint.part("registry"), self._checkpoint.begun) if register else None
-        self._pipeline = replace(pipeline, registry=registry).prepare()
+        self._pipeline = replace(pipeline, registry=registry).divide(self._checkpoint.unit_rows).prepare()
 
     def run(self, *, stopped: Callable[[], bool] = never, watch: Callable[[Outcome], None] | None = None) -> Outcome:
         """Go on until the input is used up, or until told to stop; report after each batch."""

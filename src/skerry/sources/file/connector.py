@@ -4,22 +4,30 @@ import glob
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
+import pyarrow as pa
+
 from skerry.catalog import Source
 from skerry.errors import SourceError
-from skerry.model.batch import empty
+from skerry.model.arrays import Bools
+from skerry.model.batch import empty, join
 from skerry.model.options import Option
 from skerry.model.time import Micros
-from skerry.sources.arrival import cut
+from skerry.sources.ahead import AheadLimit
+from skerry.sources.arrival import find_piece
+from skerry.sources.file.clock_check import event_times, mark_ahead_readings
+from skerry.sources.file.conform import Rows
 from skerry.sources.file.csv import CsvLane
 from skerry.sources.file.jsonl import JsonLane
-from skerry.sources.file.lane import FileLane, StoredFile, report_read_errors
+from skerry.sources.file.lane import MANY_ROWS, FileLane, StoredFile, Unit, report_read_errors
 from skerry.sources.file.options import FILE_OPTIONS, FileOptions
 from skerry.sources.file.parquet import ParquetLane
+from skerry.sources.file.text import TextLane
 from skerry.sources.source import REJECTS, Connector, Decoded, Split
 
 __all__ = ["FileConnector"]
@@ -34,6 +42,9 @@ _FORMATS: Mapping[str, type[FileLane]] = {
 _ALL_BLOCKS_BYTES = 64 << 20
 _LEAST_BLOCK_BYTES, _MOST_BLOCK_BYTES = 256 << 10, 8 << 20
 _CHECKED_FILES = 1_000
+_FILES_AT_ONCE = 8
+_MOST_BLOCKS = 1_000_000
+"""A file is not cut finer: the planner looks at each block."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,7 @@ class FileConnector(Connector):
     options: FileOptions
     files: tuple[StoredFile, ...]
     block_bytes: int
+    unit_rows: int = MANY_ROWS
 
     @classmethod
     def open(cls, definition: Source, base: Path) -> "FileConnector":
@@ -79,19 +91,49 @@ class FileConnector(Connector):
         """A lane a file."""
         return [self._lane(file) for file in self.files]
 
+    def divide(self, unit_rows: int) -> "FileConnector":
+        """Cut files into units of about so many readings, where their format has longer ones."""
+        return replace(self, unit_rows=unit_rows)
+
     def read(self, split: Split) -> Iterator[Decoded]:
-        """Decode a split, a unit at a time; dead letters come with the first piece of their unit."""
+        """Decode a split, a unit at a time.
+
+        Dead letters come with the first piece of their unit, those of readings that are ahead with the piece in which
+        they stand.
+        """
         if split.lane not in self._by_path:
             raise SourceError(f"unknown lane {split.lane!r} of {self.definition.name}; it has {len(self.files)} files")
         lane = self._lane(self._by_path[split.lane])
         for unit in range(split.start, split.stop):
             after = split.after if unit == split.start else None
             until = split.until if unit == split.stop - 1 else None
-            decoded = _decode(lane, unit, until)
-            readings = decoded.readings
-            if after is not None or until is not None:
-                readings = cut(readings, self.definition.event_time, after, until)
-            yield Decoded(readings, decoded.rejects if after is None else empty(REJECTS))
+            found = _decode(lane, unit, until)
+            ahead = self._mark_ahead(lane, unit, found.readings)
+            start, stop = find_piece(found.readings, self.definition.event_time, after, until, ahead)
+            readings, rejects = found.readings.slice(start, stop - start), found.rejects
+            if after is not None:
+                rejects = empty(REJECTS)
+            if ahead is not None and ahead[start:stop].any():
+                rows = start + np.flatnonzero(ahead[start:stop])
+                rejects = join([rejects, self._reject_ahead(found, rows)], REJECTS)
+                readings = readings.filter(pa.array(~ahead[start:stop]))
+            yield Decoded(readings, rejects)
+
+    @cached_property
+    def _limit(self) -> AheadLimit | None:
+        return AheadLimit.of(self.definition)
+
+    def _mark_ahead(self, lane: FileLane, unit: int, readings: pa.RecordBatch) -> Bools | None:
+        if self._limit is None or not readings.num_rows:
+            return None
+        return mark_ahead_readings(lane, unit, event_times(readings, str(self.definition.event_time)), self._limit)
+
+    def _reject_ahead(self, unit: Unit, rows: Rows) -> pa.RecordBatch:
+        """Make dead letters of readings that are ahead."""
+        assert self._limit is not None
+        column = str(self.definition.event_time)
+        moments = event_times(unit.readings, column)[rows].tolist()
+        return unit.reject(rows, [self._limit.explain(column, moment) for moment in moments])
 
     def inventory(self) -> str:
         """How many files, of how many bytes, and a digest of their names and sizes; the folder may have moved."""
@@ -106,10 +148,25 @@ class FileConnector(Connector):
         return {file.path: file for file in self.files}
 
     def _lane(self, file: StoredFile) -> FileLane:
-        return _FORMATS[_suffix(file.path)](file, self.definition, self.options, self.block_bytes)
+        block_bytes = max(self._block_bytes, file.size // _MOST_BLOCKS)
+        return self._format(file, self.definition, self.options, block_bytes, self.unit_rows)
+
+    @property
+    def _format(self) -> type[FileLane]:
+        return _FORMATS[_suffix(self.files[0].path)]
+
+    @cached_property
+    def _block_bytes(self) -> int:
+        """How long a block of text is: of files that are read together, each has a share of a step."""
+        filled = [file for file in self.files if file.size]
+        if self.unit_rows == MANY_ROWS or not filled or not issubclass(self._format, TextLane):
+            return self.block_bytes
+        first = self._format(filled[0], self.definition, self.options, self.block_bytes)
+        lines = max(1, self.unit_rows // min(len(filled), _FILES_AT_ONCE))
+        return min(self.block_bytes, max(1, round(lines * first.guess_line_bytes())))
 
 
-def _decode(lane: FileLane, unit: int, until: Micros | None) -> Decoded:
+def _decode(lane: FileLane, unit: int, until: Micros | None) -> Unit:
     """Decode a unit, or where the format lets one stop, as much of it as arrives until a moment."""
     if until is not None and isinstance(lane, ParquetLane):
         return lane.decode_until(unit, until)

@@ -1,7 +1,7 @@
 """A file as a lane, whatever its format."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -9,11 +9,18 @@ import pyarrow as pa
 
 from skerry.catalog import Source
 from skerry.errors import SourceError
+from skerry.model.arrays import Int64s
 from skerry.model.time import START_OF_TIME, Micros
+from skerry.sources.ahead import AheadLimit
+from skerry.sources.file.conform import Rows
 from skerry.sources.file.options import FileOptions
-from skerry.sources.source import Decoded, Lane
+from skerry.sources.source import Lane
 
-__all__ = ["FileLane", "StoredFile", "find_columns", "report_read_errors"]
+__all__ = ["MANY_ROWS", "FileLane", "StoredFile", "Unit", "find_columns", "report_read_errors"]
+
+
+MANY_ROWS = 2**62
+"""As many rows as there are."""
 
 
 @dataclass(frozen=True)
@@ -24,20 +31,41 @@ class StoredFile:
     size: int
 
 
+@dataclass(frozen=True)
+class Unit:
+    """A unit, decoded: readings in stored order, dead letters, and the way to make dead letters of readings."""
+
+    readings: pa.RecordBatch
+    rejects: pa.RecordBatch
+    reject: Callable[[Rows, Sequence[str]], pa.RecordBatch]
+
+
 class FileLane(Lane):
     """A file, cut into units. Planning asks for counts and times; reading decodes a unit."""
 
-    def __init__(self, file: StoredFile, definition: Source, options: FileOptions, block_bytes: int) -> None:
-        self.name = file.path
+    def __init__(
+        self, file: StoredFile, definition: Source, options: FileOptions, block_bytes: int, unit_rows: int = MANY_ROWS
+    ) -> None:
+        """``block_bytes`` is how long a unit of text is, ``unit_rows`` how many rows one has whose rows are counted."""
+        self.name, self._unit_rows = file.path, unit_rows
         self._file, self._definition, self._options, self._block_bytes = file, definition, options, block_bytes
+        self._limit = AheadLimit.of(definition)
 
     @abstractmethod
     def check(self) -> None:
         """Refuse a file that does not fit the declaration, before anything of it is read."""
 
     @abstractmethod
-    def decode(self, unit: int) -> Decoded:
+    def decode(self, unit: int) -> Unit:
         """Read a whole unit."""
+
+    @abstractmethod
+    def times_before(self, unit: int, count: int) -> Int64s:
+        """The event times of the last readings before a unit: so many, or all."""
+
+    @abstractmethod
+    def times_after(self, unit: int, count: int) -> Int64s:
+        """The event times of the first readings behind a unit: so many, or all."""
 
     def first(self, unit: int) -> Micros:
         """The event time of a unit's first reading, or near it."""

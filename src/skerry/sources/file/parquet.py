@@ -1,24 +1,29 @@
-"""Parquet: row groups as units, statistics instead of peeks."""
+"""Parquet: row groups, or pieces of large ones, as units; statistics instead of peeks."""
 
 import json
-from collections.abc import Sequence
-from functools import cached_property
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from skerry.catalog import Source
 from skerry.errors import SourceError
+from skerry.kernels.ahead import WITNESSES
+from skerry.model.arrays import Int64s
 from skerry.model.batch import as_batch, empty, join
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP, sql_name
 from skerry.sources.file.conform import EARLIEST, LATEST, Conformed, Rows, can_cast, conform
 from skerry.sources.file.dead_letters import make_dead_letters, show_line
-from skerry.sources.file.lane import FileLane, StoredFile, find_columns, report_read_errors
+from skerry.sources.file.lane import MANY_ROWS, FileLane, StoredFile, Unit, find_columns, report_read_errors
 from skerry.sources.file.options import FileOptions
-from skerry.sources.source import REJECTS, Decoded
+from skerry.sources.source import REJECTS
 
 __all__ = ["ParquetLane"]
 
@@ -28,7 +33,21 @@ _READ_BYTES = 1 << 20
 _PIECE_ROWS = 1 << 16
 """In what steps a row group is read that is not needed whole."""
 
+_KEPT_GROUPS = 4
+"""How many row groups are kept in memory, of those that are asked for piece by piece."""
+
+_MOST_PIECES = 1_000_000
+"""A file is not cut finer: the planner keeps a record of each piece."""
+
 _NANOS_PER_UNIT = {"milliseconds": 1_000_000, "microseconds": 1_000, "nanoseconds": 1}
+
+
+class _Piece(NamedTuple):
+    """Some rows of a row group."""
+
+    group: int
+    first: int
+    rows: int
 
 
 class ParquetLane(FileLane):
@@ -38,8 +57,10 @@ class ParquetLane(FileLane):
     in UTC. Only the footer is kept in memory, and no file stays open.
     """
 
-    def __init__(self, file: StoredFile, definition: Source, options: FileOptions, block_bytes: int) -> None:
-        super().__init__(file, definition, options, block_bytes)
+    def __init__(
+        self, file: StoredFile, definition: Source, options: FileOptions, block_bytes: int, unit_rows: int = MANY_ROWS
+    ) -> None:
+        super().__init__(file, definition, options, block_bytes, unit_rows)
         self._seen: dict[int, tuple[Micros, Micros]] = {}
 
     def check(self) -> None:
@@ -47,78 +68,155 @@ class ParquetLane(FileLane):
         _ = self._columns
 
     def count(self) -> int:
-        """How many row groups there are."""
-        return self._footer.num_row_groups
+        """How many units there are."""
+        return len(self._pieces)
 
     def weight(self, unit: int) -> int:
-        """How many rows a row group has."""
-        return self._footer.row_group(unit).num_rows
+        """How many rows a unit has."""
+        return self._pieces[unit].rows
 
-    def decode(self, unit: int) -> Decoded:
-        """Read a row group."""
-        stored = self._read(unit, self._definition.schema.names)
+    def decode(self, unit: int) -> Unit:
+        """Read a unit."""
+        stored = self._read(self._pieces[unit], self._definition.schema.names)
         found = self._conform(stored)
         rejects = self._reject(unit, stored, found.misfits, found.reasons) if found.reasons else empty(REJECTS)
-        return Decoded(found.readings, rejects)
 
-    def decode_until(self, unit: int, moment: Micros) -> Decoded:
-        """Read a row group at least as far as its readings arrive until a moment, and not much farther.
+        def reject(rows: Rows, reasons: Sequence[str]) -> pa.RecordBatch:
+            fitting = np.delete(np.arange(stored.num_rows), found.misfits)
+            return self._reject(unit, stored, fitting[rows], reasons)
+
+        return Unit(found.readings, rejects, reject)
+
+    def decode_until(self, unit: int, moment: Micros) -> Unit:
+        """Read a unit at least as far as its readings arrive until a moment, and not much farther.
 
         Dead letters come with the first piece of a unit: where the footer leaves it open whether there are
         any, the whole of it is read.
         """
-        schema, event_time = self._definition.schema, self._definition.event_time
-        if event_time is None or not all(self._fits(unit, name) for name in schema.names):
+        schema, piece = self._definition.schema, self._pieces[unit]
+        if self._definition.event_time is None or not self._is_whole(piece):
+            return self.decode(unit)
+        if not all(self._fits(piece.group, name) for name in schema.names):
             return self.decode(unit)
         names = [self._columns[name] for name in schema.names]
         pieces: list[pa.RecordBatch] = []
-        with report_read_errors(self.name), self._open() as file:
-            for stored in file.iter_batches(_PIECE_ROWS, row_groups=[unit], columns=names, use_threads=False):
+        with self._open() as file:
+            for stored in file.iter_batches(_PIECE_ROWS, row_groups=[piece.group], columns=names, use_threads=False):
                 pieces.append(self._conform(stored.select(names)).readings)
-                if pc.any(pc.greater(pieces[-1].column(event_time), pa.scalar(moment, TIMESTAMP))).as_py():
+                if self._goes_beyond(pieces, moment):
                     break
-        return Decoded(join(pieces, schema), empty(REJECTS))
+        readings = join(pieces, schema)
+        return Unit(readings, empty(REJECTS), lambda rows, reasons: self._reject(unit, readings, rows, reasons))
+
+    def _goes_beyond(self, pieces: Sequence[pa.RecordBatch], moment: Micros) -> bool:
+        """Whether a reading arrives after a moment; one whose clock is ahead does not count."""
+        name = str(self._definition.event_time)
+        if not pc.any(pc.greater(pieces[-1].column(name), pa.scalar(moment, TIMESTAMP))).as_py():
+            return False
+        if self._limit is None:
+            return True
+        times = np.concatenate([piece.column(name).cast(pa.int64()).to_numpy() for piece in pieces])
+        marks, _, _ = self._limit.mark(times, times[:0], START_OF_TIME)
+        certain = max(0, times.size - WITNESSES)
+        return bool((~marks & (times > moment))[:certain].any())
+
+    def times_before(self, unit: int, count: int) -> Int64s:
+        """Read back from the start of a unit, by row groups."""
+        group, first, _ = self._pieces[unit]
+        found = self._read_times(_Piece(group, 0, first))
+        while found.size < count and group > 0:
+            group -= 1
+            found = np.concatenate([self._read_times(self._as_piece(group)), found])
+        return found[-count:]
+
+    def times_after(self, unit: int, count: int) -> Int64s:
+        """Read on from the end of a unit, by row groups."""
+        group, first, rows = self._pieces[unit]
+        found = self._read_times(_Piece(group, first + rows, self._as_piece(group).rows - first - rows))
+        while found.size < count and group + 1 < self._footer.num_row_groups:
+            group += 1
+            found = np.concatenate([found, self._read_times(self._as_piece(group))])
+        return found[:count]
+
+    @cached_property
+    def _pieces(self) -> list[_Piece]:
+        """The units: row groups, those that are much larger than a unit may be in pieces."""
+        most = max(self._unit_rows, self._footer.num_rows // _MOST_PIECES)
+        return [
+            piece for group in range(self._footer.num_row_groups) for piece in _cut_group(self._as_piece(group), most)
+        ]
+
+    def _as_piece(self, group: int) -> _Piece:
+        return _Piece(group, 0, self._footer.row_group(group).num_rows)
+
+    def _is_whole(self, piece: _Piece) -> bool:
+        return piece == self._as_piece(piece.group)
 
     def _conform(self, stored: pa.RecordBatch) -> Conformed:
         return conform(stored, self._definition.schema, self._definition.event_time)
 
-    def _fits(self, unit: int, name: str) -> bool:
+    def _fits(self, group: int, name: str) -> bool:
         """Whether the footer shows that a column makes no row of a row group a misfit."""
         if self._definition.schema.field(name).type != TIMESTAMP:
             return self._types[name] == self._definition.schema.field(name).type
-        ends = self._ends_by_statistics(unit, name)
+        ends = self._ends_by_statistics(group, name)
         if ends is None or ends[0] < EARLIEST or ends[1] > LATEST:
             return False
-        return name != self._definition.event_time or self._statistics(unit, name).null_count == 0
+        return name != self._definition.event_time or self._statistics(group, name).null_count == 0
 
     def _reject(self, unit: int, stored: pa.RecordBatch, misfits: Rows, reasons: Sequence[str]) -> pa.RecordBatch:
         """Write the rows that do not fit as JSON, with their numbers in the file, from 1."""
         columns = [column.take(misfits).cast(pa.string()).to_pylist() for column in stored.columns]
         rows = [dict(zip(stored.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
         readings = [show_line(json.dumps(row, ensure_ascii=False).encode()) for row in rows]
-        before = sum(self._footer.row_group(earlier).num_rows for earlier in range(unit))
+        group, first, _ = self._pieces[unit]
+        before = first + sum(self._footer.row_group(earlier).num_rows for earlier in range(group))
         return make_dead_letters(reasons, readings, [f"{self.name}:row {before + row + 1}" for row in misfits.tolist()])
 
-    def _read(self, unit: int, names: Sequence[str]) -> pa.RecordBatch:
-        """Read columns of a row group, by their declared names."""
-        stored = [self._columns[name] for name in names]
-        with report_read_errors(self.name), self._open() as file:
-            # In a Spark task Arrow has one core, and handing work to one thread costs more than it brings.
-            table = file.read_row_group(unit, columns=stored, use_threads=pa.cpu_count() > 1)
-        return as_batch(table.select(stored).rename_columns(list(names)))
+    def _read(self, piece: _Piece, names: Sequence[str]) -> pa.RecordBatch:
+        """Read columns of a piece, by their declared names."""
+        stored = tuple(self._columns[name] for name in names)
+        if self._is_whole(piece):
+            with self._open() as file:
+                found = _read_group(file, piece.group, stored)
+        else:  # a row group cannot be entered half-way: it is kept while its pieces are asked for
+            found = _read_and_keep(self._file, piece.group, stored).slice(piece.first, piece.rows)
+        return pa.RecordBatch.from_arrays(found.columns, list(names))
 
-    def _open(self) -> pq.ParquetFile:
-        return pq.ParquetFile(self.name, metadata=self._footer, pre_buffer=False, buffer_size=_READ_BYTES)
+    def _read_times(self, piece: _Piece) -> Int64s:
+        """The event times of a piece, without those that do not fit."""
+        name = str(self._definition.event_time)
+        schema = pa.schema([self._definition.schema.field(name)])
+        if not piece.rows:
+            return np.zeros(0, np.int64)
+        read = conform(self._read(piece, [name]), schema, name).readings
+        times: Int64s = read.column(name).cast(pa.int64()).to_numpy()
+        return times
+
+    @contextmanager
+    def _open(self) -> Iterator[pq.ParquetFile]:
+        with _open_parquet(self._file, self._footer) as file:
+            yield file
 
     def _find_ends(self, unit: int) -> tuple[Micros, Micros]:
         if unit not in self._seen:
-            name = str(self._definition.event_time)
-            self._seen[unit] = self._ends_by_statistics(unit, name) or self._ends_by_reading(unit)
+            name, piece = str(self._definition.event_time), self._pieces[unit]
+            known = self._ends_by_statistics(piece.group, name) if self._is_whole(piece) else None
+            if known is not None and self._contradicts_next(piece.group, known[1]):
+                known = None
+            self._seen[unit] = known or self._ends_by_reading(piece)
         return self._seen[unit]
 
-    def _ends_by_statistics(self, unit: int, name: str) -> tuple[Micros, Micros] | None:
+    def _contradicts_next(self, group: int, last: Micros) -> bool:
+        """Whether a row group ends far after the next one begins: a wrong clock may be among its extremes."""
+        if self._limit is None or group + 1 == self._footer.num_row_groups:
+            return False
+        following = self._ends_by_statistics(group + 1, str(self._definition.event_time))
+        return following is not None and last > following[0] + self._limit.near_us
+
+    def _ends_by_statistics(self, group: int, name: str) -> tuple[Micros, Micros] | None:
         """Take the extremes of a column of times from the footer, if it holds them and they are times there."""
-        found = self._statistics(unit, name)
+        found = self._statistics(group, name)
         kind = json.loads(self._footer.schema.column(self._leaves[name]).logical_type.to_json())
         if kind["Type"] != "Timestamp" or found is None or not found.has_min_max:
             return None
@@ -127,14 +225,14 @@ class ParquetLane(FileLane):
         )
         return Micros(first), Micros(last)
 
-    def _statistics(self, unit: int, name: str) -> Any:
-        return self._footer.row_group(unit).column(self._leaves[name]).statistics
+    def _statistics(self, group: int, name: str) -> Any:
+        return self._footer.row_group(group).column(self._leaves[name]).statistics
 
-    def _ends_by_reading(self, unit: int) -> tuple[Micros, Micros]:
-        """Find the extremes of the event time in its column."""
-        name = str(self._definition.event_time)
-        schema = pa.schema([self._definition.schema.field(name)])
-        times = conform(self._read(unit, [name]), schema, name).readings.column(name).cast(pa.int64()).to_numpy()
+    def _ends_by_reading(self, piece: _Piece) -> tuple[Micros, Micros]:
+        """Find the extremes of the event time in its column, without clocks that are ahead."""
+        times = self._read_times(piece)
+        if self._limit is not None:
+            times = times[~self._limit.mark(times, times[:0], START_OF_TIME)[0]]
         return (Micros(int(times.min())), Micros(int(times.max()))) if times.size else (START_OF_TIME, START_OF_TIME)
 
     @cached_property
@@ -164,3 +262,36 @@ class ParquetLane(FileLane):
         """The indices of the declared columns among all of the file, nested ones counted."""
         paths = [self._footer.schema.column(leaf).path for leaf in range(self._footer.num_columns)]
         return {name: paths.index(column) for name, column in self._columns.items()}
+
+
+def _cut_group(whole: _Piece, most: int) -> list[_Piece]:
+    """Cut a row group into equal pieces of about so many rows.
+
+    >>> [piece.rows for piece in _cut_group(_Piece(0, 0, 10), 3)], len(_cut_group(_Piece(0, 0, 10), 8))
+    ([3, 3, 4], 1)
+    """
+    count = max(1, round(whole.rows / most))
+    bounds = [whole.rows * number // count for number in range(count + 1)]
+    return [_Piece(whole.group, first, stop - first) for first, stop in pairwise(bounds)]
+
+
+@contextmanager
+def _open_parquet(stored: StoredFile, footer: pq.FileMetaData | None = None) -> Iterator[pq.ParquetFile]:
+    with (
+        report_read_errors(stored.path),
+        pq.ParquetFile(stored.path, metadata=footer, pre_buffer=False, buffer_size=_READ_BYTES) as file,
+    ):
+        yield file
+
+
+def _read_group(file: pq.ParquetFile, group: int, columns: Sequence[str]) -> pa.RecordBatch:
+    # In a Spark task Arrow has one core, and handing work to one thread costs more than it brings.
+    table = file.read_row_group(group, columns=list(columns), use_threads=pa.cpu_count() > 1)
+    return as_batch(table.select(list(columns)))
+
+
+@lru_cache(maxsize=_KEPT_GROUPS)
+def _read_and_keep(stored: StoredFile, group: int, columns: tuple[str, ...]) -> pa.RecordBatch:
+    """Read a row group that is asked for piece by piece."""
+    with _open_parquet(stored) as file:
+        return _read_group(file, group, columns)

@@ -12,7 +12,7 @@ out before a format looks inside them. For planning, a block's times are read of
 
 import codecs
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, BinaryIO
@@ -23,15 +23,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from skerry.catalog import Source
-from skerry.model.arrays import Bools
+from skerry.model.arrays import Bools, Int64s
 from skerry.model.batch import empty, join
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
-from skerry.sources.file.conform import EARLIEST, LATEST, conform, unpack_texts
+from skerry.sources.file.conform import EARLIEST, LATEST, Rows, conform, unpack_texts
 from skerry.sources.file.dead_letters import SHOWN_BYTES, byte_location, make_dead_letters, show_line
-from skerry.sources.file.lane import FileLane, StoredFile, report_read_errors
+from skerry.sources.file.lane import MANY_ROWS, FileLane, StoredFile, Unit, report_read_errors
 from skerry.sources.file.options import FileOptions
-from skerry.sources.source import REJECTS, Decoded
+from skerry.sources.source import REJECTS
 
 __all__ = ["Block", "Lines", "Parsed", "TextLane", "read_block"]
 
@@ -233,8 +233,10 @@ class TextLane(FileLane):
     A unit is peeked at once, for about 16 KiB at each end; what was seen is kept.
     """
 
-    def __init__(self, file: StoredFile, definition: Source, options: FileOptions, block_bytes: int) -> None:
-        super().__init__(file, definition, options, block_bytes)
+    def __init__(
+        self, file: StoredFile, definition: Source, options: FileOptions, block_bytes: int, unit_rows: int = MANY_ROWS
+    ) -> None:
+        super().__init__(file, definition, options, block_bytes, unit_rows)
         self._peeked: dict[int, tuple[Micros, Micros]] = {}
         self._line_bytes: float | None = None
 
@@ -253,19 +255,58 @@ class TextLane(FileLane):
     def weight(self, unit: int) -> int:
         """Guess how many lines a block has, by the length of the first lines of the file."""
         start, stop = self._byte_range(unit)
+        return max(1, round((stop - start) / self.guess_line_bytes()))
+
+    def guess_line_bytes(self) -> float:
+        """Guess how long a line is, by the first lines of the file."""
         if self._line_bytes is None:
             lines = self._read_lines(0, min(_PEEK_BYTES, self._file.size))
             self._line_bytes = float(np.mean(lines.lengths() + 1)) if len(lines) else float(_PEEK_BYTES)
-        return max(1, round((stop - start) / self._line_bytes))
+        return self._line_bytes
 
-    def decode(self, unit: int) -> Decoded:
+    def decode(self, unit: int) -> Unit:
         """Read a block: bytes, lines, texts, readings."""
         with report_read_errors(self.name):
             block = read_block(self.name, *self._byte_range(unit), self._options.max_line_bytes)
             parsed = self.parse(block.lines.skip_to(self.body_start()))
         found = conform(parsed.texts, self._definition.schema, self._definition.event_time)
         misfits = parsed.lines.take(found.misfits).to_dead_letters(found.reasons)
-        return Decoded(found.readings, join([*block.rejects, *parsed.rejects, misfits], REJECTS))
+
+        def reject(rows: Rows, reasons: Sequence[str]) -> pa.RecordBatch:
+            fitting = np.delete(np.arange(len(parsed.lines)), found.misfits)
+            return parsed.lines.take(fitting[rows]).to_dead_letters(reasons)
+
+        return Unit(found.readings, join([*block.rejects, *parsed.rejects, misfits], REJECTS), reject)
+
+    def times_before(self, unit: int, count: int) -> Int64s:
+        """Read back from the start of a block, farther until there are enough lines."""
+        stop, size = self._byte_range(unit)[0], self._guess_bytes(count)
+        lines = self._read_lines(max(0, stop - size), stop)
+        while len(lines) < count and size < stop:
+            size *= 4
+            lines = self._read_lines(max(0, stop - size), stop)
+        return self._read_times(lines)[-count:]
+
+    def times_after(self, unit: int, count: int) -> Int64s:
+        """Read on from the end of a block, farther until there are enough lines."""
+        start, size, end = self._byte_range(unit)[1], self._guess_bytes(count), self._file.size
+        lines = self._read_lines(start, min(start + size, end))
+        while len(lines) < count and start + size < end:
+            size *= 4
+            lines = self._read_lines(start, min(start + size, end))
+        return self._read_times(lines)[:count]
+
+    def _guess_bytes(self, count: int) -> int:
+        """Guess where so many lines end, rather too far than too near."""
+        return round(1.2 * count * self.guess_line_bytes()) + 1
+
+    def _read_times(self, lines: Lines) -> Int64s:
+        """The event times of lines, without those that cannot be read."""
+        name = str(self._definition.event_time)
+        texts = self.parse(lines).texts.select([name])
+        read = conform(texts, pa.schema([self._definition.schema.field(name)]), name).readings
+        times: Int64s = read.column(name).cast(pa.int64()).to_numpy()
+        return times
 
     def body_start(self) -> int:
         """The byte at which readings begin, behind a header if there is one."""
@@ -276,6 +317,9 @@ class TextLane(FileLane):
         return start, min(start + self._block_bytes, self._file.size)
 
     def _read_lines(self, start: int, stop: int) -> Lines:
+        """The lines of a range of bytes, those of a header left out."""
+        if start >= stop:
+            return Lines.split(self.name, b"")
         with report_read_errors(self.name):
             block = read_block(self.name, start, stop, self._options.max_line_bytes)
         return block.lines.skip_to(self.body_start())
@@ -297,15 +341,29 @@ class TextLane(FileLane):
         start, stop = self._byte_range(unit)
         head = self._read_lines(start, min(start + _PEEK_BYTES, stop)) or self._read_lines(start, stop)
         tail = self._read_lines(max(stop - _PEEK_BYTES, start), stop) or head
-        first = self._find_moment(head.text[:_PEEK_LINES].to_pylist())
-        last = self._find_moment(tail.text[-_PEEK_LINES:].to_pylist()[::-1])
+        around = self._look_around(start, stop) if self._limit and len(tail) < _PEEK_LINES else []
+        first = self._choose_moment(self._find_moments(head.text[:_PEEK_LINES]), around)
+        last = self._choose_moment(self._find_moments(tail.text[-_PEEK_LINES:])[::-1], around)
         found = [moment for moment in (first, last) if moment is not None]
         return (found[0], found[-1]) if found else None
 
-    def _find_moment(self, lines: Iterable[Any]) -> Micros | None:
-        texts = (self.event_time_of(line.decode()) for line in lines)
+    def _look_around(self, start: int, stop: int) -> list[Micros]:
+        """The times of some lines before and behind a block."""
+        before = self._read_lines(max(start - _PEEK_BYTES, 0), start).text[-_PEEK_LINES:]
+        after = self._read_lines(stop, min(stop + _PEEK_BYTES, self._file.size)).text[:_PEEK_LINES]
+        return [*self._find_moments(before), *self._find_moments(after)]
+
+    def _choose_moment(self, moments: Sequence[Micros], around: Sequence[Micros]) -> Micros | None:
+        """The first moment that is not far ahead of the others: a wrong clock must not end a block."""
+        if self._limit is None or not moments:
+            return moments[0] if moments else None
+        middle = sorted([*moments, *around])[(len(moments) + len(around) - 1) // 2]
+        return next((moment for moment in moments if moment <= middle + self._limit.near_us), middle)
+
+    def _find_moments(self, lines: "pa.Array[Any]") -> list[Micros]:
+        texts = (self.event_time_of(line.decode()) for line in lines.to_pylist())
         moments = (_read_moment(text) for text in texts if text)
-        return next((moment for moment in moments if moment is not None), None)
+        return [moment for moment in moments if moment is not None]
 
 
 def _read_moment(text: str) -> Micros | None:
