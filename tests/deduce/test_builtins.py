@@ -144,3 +144,9 @@ def test_wrong_settings_are_told(tmp_path, text):
     (tmp_path / "skerry.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(InputError, match=r"skerry\.toml"):
         list_allowed_modules(tmp_path)
+
+
+def test_module_that_is_allowed_and_not_there_is_refused(tmp_path):
+    function = Function("f", (), None, "absent:f")
+    with pytest.raises(RuleError, match=r"E104 built-in 'f': there is no module 'absent'; write absent\.py in"):
+        Builtins({"f": function}, ["absent"], tmp_path)

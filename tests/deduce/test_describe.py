@@ -1,4 +1,6 @@
-from skerry.deduce.describe import describe
+import pytest
+
+from skerry.deduce.describe import describe, list_doubtful_bases
 from tests.deduce.checks.programs import LOGIC_J, SPREAD, check_text
 
 
@@ -37,3 +39,20 @@ def test_stages_with_recursion_inside_are_described():
 def test_spatial_ranges_are_said_to_have_no_effect():
     program = "base p(a: int). derived q(a: int). q(x) :- p(x). output q. spatial p ~ p within 2 hops."
     assert "spatial p ~ p within 2 hops: read, but without effect" in describe(check_text(program))
+
+
+@pytest.mark.parametrize(
+    ("text", "warnings"),
+    [
+        ("reach(x, y) :- link(x, y). reach(x, z) :- reach(x, y), link(y, z).", []),
+        ("base link(x: int, y: int). reach(x, y) :- link(x, y), up(x).", ["line 1, column 55, rule 1: no rule"]),
+        (
+            "p(x) :- link(x). q(x) :- link(x), lnik(x).",
+            ["line 1, column 35, rule 2: no rule derives 'lnik', so its facts have to be in lnik.csv or lnik.facts; "
+             "did you mean 'link'?"],
+        ),
+    ],
+)  # fmt: skip
+def test_base_that_was_hardly_meant_to_be_one_is_doubted(text, warnings):
+    found = list(list_doubtful_bases(check_text(text)))
+    assert [line[: len(warning)] for line, warning in zip(found, warnings, strict=True)] == warnings

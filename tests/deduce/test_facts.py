@@ -5,7 +5,7 @@ import pytest
 from skerry.deduce.change import Change, Tick
 from skerry.deduce.checks import check
 from skerry.deduce.facts import Outputs, read_facts
-from skerry.errors import InputError, SourceError
+from skerry.errors import InputError, RuleError, SourceError
 from skerry.lang.rules import read
 from skerry.model.term import Compound
 
@@ -216,3 +216,9 @@ def test_second_output_of_a_predicate_is_called_by_where_it_goes(tmp_path):
     outputs.write(tmp_path)
     texts = {path.name: path.read_text() for path in tmp_path.iterdir()}
     assert texts == {"q.csv": "a\n1\n", "___told.csv": "_ts,_op,a\n7,+,1\n"}
+
+
+def test_predicate_of_which_nothing_is_known_is_refused_with_what_was_meant(tmp_path):
+    (tmp_path / "link.csv").write_text("x\n1\n")
+    with pytest.raises(RuleError, match=r"E003 line 1, column 9, rule 1: noth.* of 'lnik'.*did you mean 'link'\?"):
+        read_facts(tmp_path, check(read("p(x) :- lnik(x).")))

@@ -15,7 +15,8 @@ from skerry.database import RUNTIMES
 from skerry.deduce.builtins import Builtins, list_allowed_modules
 from skerry.deduce.change import Tick
 from skerry.deduce.checks import check as checked_program
-from skerry.deduce.describe import describe
+from skerry.deduce.checks import check_kinds_of_facts
+from skerry.deduce.describe import describe, list_doubtful_bases
 from skerry.deduce.engine import Engine
 from skerry.deduce.facts import Facts, Outputs, file_name, read_facts, write_answers
 from skerry.deduce.magic import fits, keep_relevant, narrow
@@ -33,17 +34,23 @@ rules = typer.Typer(help="Rule programs: check them, run them over facts, ask wh
 
 _Program = Annotated[Path, typer.Argument(metavar="PROG.dl", help="A rule program.")]
 _Facts = Annotated[Path, typer.Option(help="Folder with p.csv or p.facts for each base predicate p.")]
-_Project = Annotated[Path, typer.Option(help="Project folder, whose skerry.toml names the modules of built-ins.")]
-_HERE = Path()
+_Project = Annotated[
+    Path | None,
+    typer.Option(help="Folder whose skerry.toml names the modules of built-ins: this one, or else the program's."),
+]
 
 
 @rules.command()
-def check(program: _Program) -> None:
+def check(program: _Program, project: _Project = None) -> None:
     """Say how a program is kept true: classes, strata, stages, types; or what is wrong with it.
 
     Example: skerry rules check uncovered.dl
     """
-    typer.echo(describe(_check_file(program)))
+    checked = _check_file(program)
+    with _builtins(checked, _find_project(project, program)):
+        typer.echo(describe(checked))
+    for warning in list_doubtful_bases(checked):
+        typer.echo(f"warning: {warning}", err=True)
 
 
 @rules.command()
@@ -54,7 +61,7 @@ def run(
     runtime: Annotated[str, typer.Option(help="fjord (in this process) or spark.")] = "fjord",
     query: Annotated[str | None, typer.Option(help="Only what fits this, as in path(1, x).")] = None,
     master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
-    project: _Project = _HERE,
+    project: _Project = None,
 ) -> None:
     """Derive what follows from facts, tick by tick, and write the outputs.
 
@@ -64,6 +71,8 @@ def run(
         raise OptionError(f"unknown runtime {runtime!r}; known are {', '.join(RUNTIMES)}")
     checked = _check_file(program)
     found = read_facts(facts, checked)
+    check_kinds_of_facts(checked, found.inserted())
+    project = _find_project(project, program)
     if query is not None:
         _answer(checked, found, query, project, out)
     elif runtime == "fjord" or not _derive_in_rounds(checked, found, master, out):
@@ -109,7 +118,7 @@ def why(
     facts: Annotated[Path | None, typer.Option(help="Folder with p.csv or p.facts for each base predicate p.")] = None,
     view: Annotated[str | None, typer.Option(help="Of a script, the view that is made of rules.")] = None,
     at: Annotated[datetime | None, typer.Option(help="Of a view, the moment; the last reading's if not given.")] = None,
-    project: _Project = _HERE,
+    project: _Project = None,
 ) -> None:
     """Print the proof of a tuple; or of one that does not hold, where each rule fails.
 
@@ -121,7 +130,7 @@ def why(
         moment = None if at is None else Micros((at - datetime(1970, 1, 1)) // timedelta(microseconds=1))
         typer.echo(open_script(program, None).why(view, fact, moment))
     elif facts is not None:
-        _why_of_facts(program, fact, facts, project)
+        _why_of_facts(program, fact, facts, _find_project(project, program))
     else:
         raise OptionError("facts are in a folder, --facts DIR; or a script has a view of rules, --view NAME")
 
@@ -156,6 +165,13 @@ def _report(name: str, count: int, out: Path) -> None:
 
 def _check_file(program: Path) -> Checked:
     return checked_program(read(read_program_text(program)))
+
+
+def _find_project(project: Path | None, program: Path) -> Path:
+    """The folder whose settings count: the one given, else this one if it has any, else the program's."""
+    if project is not None:
+        return project
+    return Path() if (Path() / "skerry.toml").exists() else program.parent
 
 
 def _builtins(checked: Checked, project: Path) -> Builtins:

@@ -1,11 +1,14 @@
 """A checked program in words: what ``skerry rules check`` prints."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from skerry.deduce.rule_text import write_span
-from skerry.plan.program import Checked, Class, Component, Predicate
+from skerry.errors import Location
+from skerry.model.options import suggest
+from skerry.plan.program import Atom, Checked, Class, Component, Predicate
 
-__all__ = ["describe"]
+__all__ = ["describe", "find_use", "list_doubtful_bases"]
 
 _KINDS = {
     Class.N: "not recursive",
@@ -23,6 +26,32 @@ def describe(checked: Checked) -> str:
     tuples of class L, which have spaces in their names, are not shown.
     """
     return "\n".join([*_predicates(checked), "", *_components(checked), "", *_outputs(checked), *_spatial(checked)])
+
+
+def list_doubtful_bases(checked: Checked) -> Iterator[str]:
+    """Predicates that are base only because no rule derives them, where it looks as if another was meant."""
+    known = [each for each in checked.predicates.values() if not each.name.startswith("$")]
+    doubtful = [each for each in known if each.base and not each.declared]
+    uses = Counter(
+        subgoal.predicate for rule in checked.program.rules for subgoal in rule.body if isinstance(subgoal, Atom)
+    )
+    for predicate in doubtful:
+        better = [each.name for each in known if each not in doubtful or uses[each.name] > uses[predicate.name]]
+        near = suggest(predicate.name, better)
+        if near or any(each.base and each.declared for each in known):
+            rule, location = find_use(checked, predicate.name)
+            where = f"{location}, rule {rule}" if location else f"rule {rule}"
+            files = f"{predicate.name}.csv or {predicate.name}.facts"
+            yield f"{where}: no rule derives {predicate.name!r}, so its facts have to be in {files}{near}"
+
+
+def find_use(checked: Checked, predicate: str) -> tuple[int | None, Location | None]:
+    """The rule that asks for a predicate first, and where."""
+    for rule in checked.program.rules:
+        for subgoal in rule.body:
+            if isinstance(subgoal, Atom) and subgoal.predicate == predicate:
+                return rule.number, subgoal.location
+    return None, None
 
 
 def _predicates(checked: Checked) -> Iterator[str]:

@@ -9,9 +9,11 @@ They run in a process of their own, which gets and gives JSON, and is killed if 
 pure, so that a result is kept for each row of arguments.
 """
 
+import sys
 import time
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
@@ -59,7 +61,7 @@ class Builtins:
     ) -> None:
         self._functions, self._seconds = functions, seconds
         for function in functions.values():
-            _check(function, allowed)
+            _check(function, allowed, folder or Path())
         self._worker = WorkerProcess(allowed, folder, seconds)
         self._results: dict[object, Value | None] = {}
 
@@ -123,7 +125,7 @@ def _result(function: Function, value: Value | None) -> Value | None:
     return fitted
 
 
-def _check(function: Function, allowed: Collection[str]) -> None:
+def _check(function: Function, allowed: Collection[str], folder: Path) -> None:
     module, colon, name = function.path.partition(":")
     if not colon or not module or not name:
         message = f"built-in {function.name!r} is behind {function.path!r}"
@@ -138,6 +140,14 @@ def _check(function: Function, allowed: Collection[str]) -> None:
         known = sorted({*_BUNDLED, *allowed})
         fix = f"add it to builtins under [rules] in skerry.toml; allowed are {', '.join(known)}"
         raise RuleError("E104", message, fix, location=function.location)
+    elif not _can_be_found(module.partition(".")[0], folder):
+        message = f"built-in {function.name!r}: there is no module {module!r}"
+        raise RuleError("E104", message, f"write {module}.py in {str(folder)!r}", location=function.location)
+
+
+def _can_be_found(module: str, folder: Path) -> bool:
+    """Whether there is such a module. It is not imported here: that is for the process of its own."""
+    return module in sys.stdlib_module_names or PathFinder.find_spec(module, [str(folder), *sys.path]) is not None
 
 
 def list_allowed_modules(folder: Path) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from skerry.deduce.checks.check_types import check_types, fit_constants
+from skerry.deduce.checks.compare_kinds import check_kinds, check_kinds_of_facts
 from skerry.deduce.checks.ground_graph import ground
 from skerry.deduce.checks.infer_types import infer_types
 from skerry.deduce.checks.normalise import normalise
@@ -14,7 +15,7 @@ from skerry.deduce.checks.termination import check_termination
 from skerry.deduce.checks.windows import check_streams
 from skerry.plan.program import Checked, Class, Component, Predicate, Program
 
-__all__ = ["check", "check_streams"]
+__all__ = ["check", "check_kinds_of_facts", "check_streams"]
 
 
 def check(program: Program) -> Checked:
@@ -24,6 +25,7 @@ def check(program: Program) -> Checked:
     check_safety(program.rules, rules)
     typing = infer_types(predicates, rules, program.functions)
     check_types(rules, typing, program.functions)
+    check_kinds(rules, typing, program.functions)
     rules = tuple(fit_constants(rule, typing.predicates) for rule in rules)
     components, added = list[Component](), dict[str, Predicate]()
     for part in find_parts(rules):

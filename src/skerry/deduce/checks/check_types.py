@@ -10,7 +10,7 @@ from skerry.errors import RuleError
 from skerry.model.term import Arithmetic, Call, Constant, Duration, Term, Terms, Variable
 from skerry.plan.program import Aggregate, Atom, Builtin, Comparison, Function, Predicate, Rule, Subgoal, Type
 
-__all__ = ["check_types", "fit_constants"]
+__all__ = ["check_types", "fit_constants", "meet"]
 
 _NUMBERS = (Type.INT, Type.TIME, Type.FLOAT)
 _OPEN = (Type.ANY, Type.NODE)
@@ -95,11 +95,11 @@ class _Rule:
         for atom, column, argument in self._list_declared():
             if isinstance(argument, Variable):
                 before, first = seen.setdefault(argument, (f"{atom.predicate}.{column[0]}", column[1]))
-                if not _meet(first, column[1]):
+                if not meet(first, column[1]):
                     here = f"{column[1]} in {atom.predicate}.{column[0]}"
                     message = f"{self._write(argument)} is {first} in {before} and {here}"
                     raise self._make_error(message, "use two variables", atom)
-            elif isinstance(argument, Constant | Terms) and not _meet(self._type(argument), column[1]):
+            elif isinstance(argument, Constant | Terms) and not meet(self._type(argument), column[1]):
                 message = f"column {column[0]!r} of {atom.predicate!r} is {column[1]}, not {self._type(argument)}"
                 raise self._make_error(message, f"write {column[1]} values there", atom)
 
@@ -167,5 +167,6 @@ def _fits(found: Type, wanted: Type) -> bool:
     return found is wanted or Type.ANY in (found, wanted) or (found, wanted) in _FIT
 
 
-def _meet(first: Type, second: Type) -> bool:
+def meet(first: Type, second: Type) -> bool:
+    """Whether two columns of these types can hold the same value."""
     return _fits(first, second) or _fits(second, first) or (first in _NUMBERS and second in _NUMBERS)

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skerry.deduce.change import Tick
+from skerry.deduce.describe import find_use
 from skerry.deduce.facts.facts_file import FactsFile
 from skerry.deduce.facts.parse_fields import EXPECTED, BadField, is_bare, read_column
 from skerry.deduce.values import Row, row_key
-from skerry.errors import SourceError
+from skerry.errors import RuleError, SourceError
+from skerry.model.options import suggest
 from skerry.model.term import Value
-from skerry.plan.program import MICROSECONDS, Checked, Type
+from skerry.plan.program import MICROSECONDS, Checked, Predicate, Type
 
 __all__ = ["Facts", "read_facts"]
 
@@ -33,6 +35,14 @@ class Facts:
         ]
         return Facts(kept, self.unit)
 
+    def inserted(self) -> dict[str, list[Row]]:
+        """All facts that come at some time, by predicate."""
+        found: dict[str, list[Row]] = {}
+        for tick in self.ticks:
+            for name, rows in tick.inserts.items():
+                found.setdefault(name, []).extend(rows)
+        return found
+
 
 def _choose(rows: Mapping[str, Sequence[Row]], predicates: Container[str]) -> dict[str, Sequence[Row]]:
     return {name: found for name, found in rows.items() if name in predicates}
@@ -41,6 +51,9 @@ def _choose(rows: Mapping[str, Sequence[Row]], predicates: Container[str]) -> di
 def read_facts(folder: Path, checked: Checked) -> Facts:
     """Read the facts of all base predicates of a program."""
     bases = [predicate for predicate in checked.predicates.values() if predicate.base]
+    for predicate in bases:
+        if not predicate.declared:
+            _refuse_unknown(folder, predicate, checked)
     files = [FactsFile.open(folder, predicate) for predicate in bases]
     unit = _unit(files)
     found: dict[int | None, dict[str, _Last]] = {}
@@ -48,6 +61,20 @@ def read_facts(folder: Path, checked: Checked) -> Facts:
         for now, rows in _by_time(file, unit).items():
             found.setdefault(now, {})[file.predicate.name] = rows
     return Facts(_ticks(found), unit)
+
+
+def _refuse_unknown(folder: Path, predicate: Predicate, checked: Checked) -> None:
+    """A predicate that nothing derives, declares or holds facts of was most likely meant to be another."""
+    name = predicate.name
+    if not folder.is_dir() or any((folder / f"{name}{suffix}").is_file() for suffix in (".csv", ".facts")):
+        return
+    files = {path.stem for path in folder.iterdir() if path.suffix in (".csv", ".facts")}
+    known = sorted({each for each in {*checked.predicates, *files} if each != name and not each.startswith("$")})
+    message = f"nothing is known of {name!r}: no rule derives it, and neither {name}.csv nor {name}.facts is in"
+    rule, location = find_use(checked, name)
+    fix = f"known are {', '.join(known) or 'none'}"
+    near = suggest(name, known).removeprefix("; ")
+    raise RuleError("E003", f"{message} {str(folder)!r}", near or fix, rule, location)
 
 
 _Last = Mapping[object, tuple[bool, Row]]
