@@ -17,6 +17,7 @@ from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
 from skerry.sinks.sink import Sink
 from skerry.spark.envelope import TALLY
+from skerry.spark.idle import IdleWatch
 from skerry.spark.progress import PROPERTY, Progress
 from skerry.spark.tables import TABLES, TableStore
 from skerry.subscriptions.counters import COUNTS, add_counts
@@ -47,6 +48,7 @@ class Deliver:
         self._outputs, self._sink, self._progress, self._watch = pipeline.outputs(), sink, progress, watch
         self._tables, self._registry, self._run = tables, pipeline.registry, run
         self._counters = pipeline.registry.counters(run) if pipeline.registry else None
+        self._idle = IdleWatch(pipeline.foreign, progress)
 
     def inform(self, context: SparkContext) -> None:
         """Let the tasks of the next batch know what they need to."""
@@ -73,7 +75,7 @@ class Deliver:
         counts = {output: self._write(output, batch, found) for output, found in answers.items()}
         if self._registry and outcome.version != self._progress.total.version:
             self._registry.note_batch(self._run, batch, outcome.version)
-        self._progress.record(batch, outcome.then(Outcome(answers=counts)))
+        self._progress.record(batch, outcome.then(Outcome(newest=self._idle.note(outcome), answers=counts)))
         self.inform(frame.sparkSession.sparkContext)
         if self._watch:
             self._watch(self._progress.total)

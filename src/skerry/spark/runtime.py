@@ -22,6 +22,7 @@ from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
 from skerry.pipeline.precompile import list_precompiled
 from skerry.pipeline.runtime import RunOptions, never
+from skerry.pipeline.watermark import find_held_back
 from skerry.sinks.sink import Sink
 from skerry.sources.tables import Tables
 from skerry.spark.checkpoint import Checkpoint
@@ -83,7 +84,9 @@ class SparkRuntime:
             self._finish(self._start(deliver, finish=True), stopped)
         self._sink.close()
         deliver.finish()
-        return progress.total
+        if not self._live and not stopped():
+            return progress.total
+        return replace(progress.total, held_back=find_held_back(self._pipeline.views, progress.total.newest))
 
     def _finish(self, query: StreamingQuery, stopped: Callable[[], bool]) -> None:
         _wait(query, stopped)
