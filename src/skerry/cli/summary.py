@@ -1,9 +1,9 @@
 """The summary at the end of a run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from skerry.pipeline.outcome import Outcome
+from skerry.pipeline.outcome import Outcome, Tally
 from skerry.pipeline.skew import Load
 
 __all__ = ["summarize"]
@@ -12,7 +12,6 @@ __all__ = ["summarize"]
 def summarize(outcome: Outcome, runtime: str, seconds: float, out: Path | None) -> str:
     """What came in, what became of it, what came out.
 
-    >>> from skerry.pipeline.outcome import Tally
     >>> print(summarize(Outcome({"road": Tally(8, 1, 1)}, answers={"slow": 3}, batches=2), "fjord", 2.0, None))
     ran on fjord: 2 batches in 2.0 s, 5 readings a second
       road: read 10 = accepted 8 + late 1 + rejected 1
@@ -24,6 +23,7 @@ def summarize(outcome: Outcome, runtime: str, seconds: float, out: Path | None) 
         lines.append(
             f"  {source}: read {tally.read} = accepted {tally.accepted} + late {tally.late} + rejected {tally.rejected}"
         )
+        lines += [f"  {source}: {hint}" for hint in _hints(tally)]
     lines += [f"  {output}: {rows} rows" for output, rows in sorted(outcome.answers.items())]
     for view, buckets in sorted(outcome.loads.items()):
         skew = Load(buckets, outcome.hot_keys.get(view, {})).describe()
@@ -32,8 +32,36 @@ def summarize(outcome: Outcome, runtime: str, seconds: float, out: Path | None) 
         lines += [f"  {view}: {line}" for line in _figures(figures)]
     if outcome.lag_us:
         lines.append(f"  readings waited {outcome.lag_us / 1e6:.1f} s at the most")
+    lines += [f"  {view}: {_describe_wait(sources)}" for view, sources in sorted(outcome.held_back.items())]
     lines += [f"  {view}: stopped, {why}" for view, why in sorted(outcome.failures.items())]
     return "\n".join(lines + ([f"answers are in {out}"] if out else []))
+
+
+def _hints(tally: Tally) -> list[str]:
+    """What to change where most readings of a source did not come in.
+
+    >>> _hints(Tally(accepted=10, late=20, rejected=1))
+    ['most readings were late; raise the delay in WATERMARK FOR, or set max_ahead if a clock is wrong']
+    >>> _hints(Tally(accepted=10, late=9))
+    []
+    """
+    if 2 * tally.late > tally.read:
+        return ["most readings were late; raise the delay in WATERMARK FOR, or set max_ahead if a clock is wrong"]
+    if 2 * tally.rejected > tally.read:
+        return ["most readings were rejected; the reasons are in its dead letters, compare them with CREATE SOURCE"]
+    if 2 * (tally.late + tally.rejected) > tally.read:
+        return ["most readings were late or rejected; look at its dead letters, and at the delay in WATERMARK FOR"]
+    return []
+
+
+def _describe_wait(sources: Sequence[str]) -> str:
+    """Say for whom a view was waiting.
+
+    >>> _describe_wait(["gate_b"])
+    'held back by gate_b, which is behind the others; idle_timeout lets a quiet source hold nobody back'
+    """
+    names, verb = ", ".join(sources), "is" if len(sources) == 1 else "are"
+    return f"held back by {names}, which {verb} behind the others; idle_timeout lets a quiet source hold nobody back"
 
 
 def _figures(figures: Mapping[str, int]) -> list[str]:

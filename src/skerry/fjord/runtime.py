@@ -21,6 +21,7 @@ from skerry.pipeline.pipeline import Pipeline, Reader
 from skerry.pipeline.precompile import list_precompiled
 from skerry.pipeline.runtime import RunOptions, never
 from skerry.pipeline.view_at_work import ViewAtWork
+from skerry.pipeline.watermark import find_held_back, pass_idle
 from skerry.replay.pace import count_lags
 from skerry.replay.replay import Position, Replay
 from skerry.sinks.sink import Sink
@@ -92,6 +93,7 @@ class FjordRuntime:
         self._scheduler = RoundRobin([module for flow in self._flows for module in flow.modules])
         self._newest: dict[str, Micros] = dict.fromkeys(pipeline.connectors_by_source, START_OF_TIME)
         self._counters = pipeline.registry.counters(uuid4().hex) if pipeline.registry else None
+        self._held_back: dict[str, list[str]] = {}
 
     def run(self, *, stopped: Callable[[], bool] = never, watch: Callable[[Outcome], None] | None = None) -> Outcome:
         """Go on until the input is used up, or until told to stop; report after each step."""
@@ -113,7 +115,7 @@ class FjordRuntime:
         self._sink.close()
         if self._counters:
             self._counters.write()
-        return total
+        return replace(total, held_back=self._held_back)
 
     def steps(self, stopped: Callable[[], bool] = never) -> Iterator[tuple[Outcome, Answers]]:
         """Work step by step; give what each came to, and its rows by output."""
@@ -134,12 +136,14 @@ class FjordRuntime:
         for flow in self._flows:
             if flow.work:
                 flow.work.take_in(following["shares"].get(flow.view.name, 1.0))
-        intake = Intake(self._pipeline, self._newest, self._hand_on)
+        passed = pass_idle(self._pipeline.sources, self._newest, position["until"])
+        intake = Intake(self._pipeline, passed, self._hand_on)
         intake.register(following["version"])
         for split in replay.splits(position, following):
             intake.read_split(split)
         self._newest = _later(self._newest, intake.outcome.newest)
-        self._advance(done=following["done"])
+        self._newest |= dict.fromkeys(following["ended"], END_OF_TIME)
+        self._advance(_later(passed, self._newest), done=following["done"])
         counts = intake.outputs.pop(COUNTS, [])
         if self._counters:
             self._counters.note(following["step"], add_counts(counts) if counts else None)
@@ -152,10 +156,10 @@ class FjordRuntime:
             self._flows[reader.number].put(reader.feed, accepted)
         self._scheduler.run()
 
-    def _advance(self, *, done: bool) -> None:
-        newest = dict.fromkeys(self._newest, END_OF_TIME) if done else self._newest
+    def _advance(self, newest: Mapping[str, Micros], *, done: bool) -> None:
+        self._held_back = {} if done else find_held_back(self._pipeline.views, newest)
         for flow in self._flows:
-            flow.advance(newest)
+            flow.advance(dict.fromkeys(newest, END_OF_TIME) if done else newest)
         self._scheduler.run()
 
     def _collect(self, intake: Intake) -> Answers:

@@ -54,6 +54,8 @@ class Outcome:
     """How long, at the most, readings had waited when their step began."""
     version: int = 0
     """That of the subscriptions."""
+    held_back: dict[str, list[str]] = field(default_factory=dict)
+    """The views that had not answered all at the end, since a source they read was behind the others; and these."""
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Outcome":
@@ -76,6 +78,7 @@ class Outcome:
             self.batches + later.batches,
             max(self.lag_us, later.lag_us),
             max(self.version, later.version),
+            {**self.held_back, **later.held_back},
         )
 
 

@@ -22,12 +22,12 @@ from skerry.sources.source import Connector, Lane, Split
 __all__ = ["Position", "Replay"]
 
 Position = dict[str, Any]
-"""``{"step": n, "done": bool, "until": {source: moment}, "lanes": {source: lanes}, "lag": micros, "span": micros,
-"shares": {view: share}, "blameless": [view], "paces": {view: pace}, "step_size": step size, "version": n}``, and the
-lanes of a source as ``{"passed": k, "open": {lane index: [unit, cut]}}``. The lag is how long readings had waited when
-the step began. The span is the time in which the readings of the step arrived. The shares say how much of it views
-take in, the paces how that was decided (``replay.pace``), and the step size how many readings it could have. The
-version is that of the registry."""
+"""``{"step": n, "done": bool, "ended": [source], "until": {source: moment}, "lanes": {source: lanes}, "lag": micros,
+"span": micros, "shares": {view: share}, "blameless": [view], "paces": {view: pace}, "step_size": step size,
+"version": n}``, and the lanes of a source as ``{"passed": k, "open": {lane index: [unit, cut]}}``. ``ended`` names the
+bounded sources that are used up. The lag is how long readings had waited when the step began. The span is the time in
+which the readings of the step arrived. The shares say how much of it views take in, the paces how that was decided
+(``replay.pace``), and the step size how many readings it could have. The version is that of the registry."""
 
 
 class _Cursor:
@@ -84,7 +84,7 @@ class Replay:
     def start(self) -> Position:
         """The position before the first reading."""
         lanes = {name: {"passed": 0, "open": {}} for name in self._lanes}
-        start = {"step": 0, "done": False, "until": {}, "lanes": lanes, "lag": 0, "span": 0, "version": 0}
+        start = {"step": 0, "done": False, "ended": [], "until": {}, "lanes": lanes, "lag": 0, "span": 0, "version": 0}
         return {
             **start,
             **_pack_paces(dict.fromkeys(self._most_lags, Pace())),
@@ -114,6 +114,7 @@ class Replay:
         return {
             "step": position["step"] + 1,
             "done": done,
+            "ended": [name for name, found in cursors.items() if self._is_used_up(name, found)],
             "until": until,
             "lanes": lanes,
             "lag": lag,
@@ -132,6 +133,10 @@ class Replay:
             horizon = end["until"].get(name) if self._several(name, before) else None
             found += [split for pair in zip(before, after, strict=True) if (split := _between(name, *pair, horizon))]
         return found
+
+    def _is_used_up(self, name: str, cursors: Sequence[_Cursor]) -> bool:
+        """Whether nothing more can come of a source."""
+        return not self._connectors[name].live and all(cursor.spent for cursor in cursors)
 
     def _several(self, name: str, cursors: Sequence[_Cursor]) -> bool:
         """Whether a source has more than one lane under way; a live one's may go on at any time."""

@@ -2,7 +2,8 @@
 
 There is no clock to hold stored readings against but that of the readings around them. A reading is *ahead* if it lies
 far after all accepted before it in its lane, and most of those behind it do not follow. So a wrong clock is found out,
-and after a gap in the data time goes on. Decision 024 has the reasons and the numbers.
+and after a gap in the data time goes on. A live reading is held against the clock. Decision 024 has the reasons and the
+numbers.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from skerry.model.time import MICROS, Micros, show, show_span
 
 __all__ = ["AheadLimit"]
 
-_FAR_US, _NEAR_US = MICROS["HOUR"], MICROS["MINUTE"]
+_FAR_US, _NEAR_US, _CLOCK_US = MICROS["HOUR"], MICROS["MINUTE"], MICROS["DAY"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,15 @@ class AheadLimit:
     def mark(self, moments: Int64s, following: Int64s, newest: int) -> tuple[Bools, int, bool]:
         """Mark the readings that are ahead: see ``kernels.ahead``."""
         return mark_ahead(moments, following, newest, self.far_us, self.near_us, strict=self.strict)
+
+    @property
+    def clock_us(self) -> Micros:
+        """How far a live reading may be ahead of the clock."""
+        return self.far_us if self.strict else Micros(max(_CLOCK_US, self.far_us))
+
+    def explain_by_clock(self, column: str, moment: int) -> str:
+        """Say why a live reading was rejected."""
+        return f"{column} is {show(Micros(moment))}, more than {show_span(self.clock_us)} ahead of the clock"
 
     def explain(self, column: str, moment: int) -> str:
         """Say why a reading was rejected.

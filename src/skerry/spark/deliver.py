@@ -19,6 +19,7 @@ from skerry.pipeline.pipeline import Pipeline
 from skerry.sinks.sink import Sink
 from skerry.spark.checkpoint import Checkpoint
 from skerry.spark.envelope import TALLY
+from skerry.spark.idle import IdleWatch
 from skerry.spark.progress import PROPERTY
 from skerry.spark.tables import TABLES, TableStore
 from skerry.subscriptions.counters import COUNTS, add_counts
@@ -49,6 +50,7 @@ class Deliver:
         self._progress, self._log, self._run = checkpoint.progress, checkpoint.log, checkpoint.run
         self._tables, self._registry = tables, pipeline.registry
         self._counters = pipeline.registry.counters(self._run) if pipeline.registry else None
+        self._idle = IdleWatch(pipeline.foreign, checkpoint.progress)
 
     def inform(self, context: SparkContext) -> None:
         """Let the tasks of the next batch know what they need to."""
@@ -78,7 +80,8 @@ class Deliver:
         # What the record says is done must be on the disk before it: Spark reads nothing of the batch again.
         self._sink.settle()
         self._log.settle(batch)
-        self._progress.record(batch, outcome.then(Outcome(answers=counts)), self._log.digest(batch))
+        rest = Outcome(newest=self._idle.note(outcome), answers=counts)
+        self._progress.record(batch, outcome.then(rest), self._log.digest(batch))
         self.inform(frame.sparkSession.sparkContext)
         if self._watch:
             self._watch(self._progress.total)

@@ -4,7 +4,7 @@
 that read files are bounded: what is there is read, then the run ends. All others are live.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,8 +16,10 @@ from pyspark.sql import functions as F
 
 from skerry.catalog import Source
 from skerry.errors import SourceError
-from skerry.model.batch import empty
+from skerry.model.batch import empty, join
+from skerry.model.time import Micros
 from skerry.model.types import sql_name
+from skerry.sources.ahead import AheadLimit
 from skerry.sources.source import REJECTS, Split
 from skerry.sources.spark import SparkConnector
 from skerry.spark.envelope import SPARK_SCHEMA, to_batch
@@ -26,6 +28,8 @@ from skerry.spark.route import RouteSettings
 __all__ = ["foreign_envelopes", "is_live"]
 
 _FILES = ("csv", "json", "orc", "parquet", "text", "avro")
+_NOW = "#now"
+"""The column that says when the batch began. No declared column is called so."""
 _FIRST_TASK = 1_000_000
 """Tasks of the n-th foreign source are numbered from n times this, apart from Skerry's own."""
 
@@ -61,9 +65,9 @@ def _select_declared(frame: DataFrame, source: Source) -> DataFrame:
     missing = [name for name in source.schema.names if name not in frame.columns]
     if missing:
         raise SourceError(f"source {source.name!r} has no column {missing[0]!r}; it has {', '.join(frame.columns)}")
-    return frame.select(
-        [F.col(f"`{field.name}`").try_cast(_spark_type(field.type)).alias(field.name) for field in source.schema]
-    )
+    declared = [F.col(f"`{field.name}`").try_cast(_spark_type(field.type)).alias(field.name) for field in source.schema]
+    # Spark fixes the time with the batch and logs it: a batch that runs again has the same.
+    return frame.select(*declared, F.unix_micros(F.current_timestamp()).alias(_NOW))
 
 
 def _spark_type(type_: pa.DataType) -> str:
@@ -81,7 +85,10 @@ def _make_route(
         gate = router.intake.open_gate(source, ordered=False)
         stamp = settings.pipeline.make_stamp(Split(source.name, str(context.partitionId()), 0, 1))
         for batch in batches:
-            readings, rejects = _split_off_timeless(batch.cast(source.schema), source)
+            now = batch.column(_NOW)[0].as_py() if batch.num_rows else 0
+            timed, timeless = _split_off_timeless(batch.select(source.schema.names).cast(source.schema), source)
+            readings, ahead = _split_off_ahead(timed, source, now, gate.newest)
+            rejects = join([timeless, ahead], REJECTS)
             router.intake.admit(source, gate, stamp.put_on(readings) if stamp else readings, rejects)
         router.intake.note_newest(source.name, gate.newest)
         yield to_batch(router.envelopes(done=False))
@@ -95,8 +102,29 @@ def _split_off_timeless(readings: pa.RecordBatch, source: Source) -> tuple[pa.Re
         return readings, empty(REJECTS)
     timeless = readings.column(source.event_time).is_null()
     rows = readings.filter(timeless).to_pylist()
-    reason = f"{source.event_time} is missing"
-    rejects = pa.RecordBatch.from_pylist(
-        [{"reason": reason, "reading": str(row), "place": source.name} for row in rows], REJECTS
-    )
-    return readings.filter(pc.invert(timeless)), rejects
+    return readings.filter(pc.invert(timeless)), _reject(source, rows, [f"{source.event_time} is missing"] * len(rows))
+
+
+def _split_off_ahead(
+    readings: pa.RecordBatch, source: Source, now: int, newest: Micros
+) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """Tell readings whose clock is ahead from the others: of a live source ahead of now, else of those around them."""
+    limit = AheadLimit.of(source)
+    if limit is None or source.event_time is None or not readings.num_rows:
+        return readings, empty(REJECTS)
+    times = readings.column(source.event_time).cast(pa.int64()).to_numpy()
+    live = is_live(source)
+    marks = times > now + limit.clock_us if live else limit.mark(times, times[:0], newest)[0]
+    if not marks.any():
+        return readings, empty(REJECTS)
+    moments = times[marks].tolist()
+    reasons = [(limit.explain_by_clock if live else limit.explain)(source.event_time, moment) for moment in moments]
+    rows = readings.filter(pa.array(marks)).to_pylist()
+    return readings.filter(pa.array(~marks)), _reject(source, rows, reasons)
+
+
+def _reject(source: Source, rows: list[dict[str, object]], reasons: Sequence[str]) -> pa.RecordBatch:
+    letters = [
+        {"reason": reason, "reading": str(row), "place": source.name} for row, reason in zip(rows, reasons, strict=True)
+    ]
+    return pa.RecordBatch.from_pylist(letters, REJECTS)

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.build.cut import CutView, Feed
+from skerry.catalog import Source
 from skerry.model.batch import join, pack
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.operators.grouping import buckets
@@ -21,6 +22,7 @@ from skerry.pipeline.intake import Intake
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline, Reader
 from skerry.pipeline.skew import hot_keys
+from skerry.pipeline.watermark import pass_idle
 from skerry.replay.pace import count_lags
 from skerry.sinks.sink import PartWriter
 from skerry.spark.envelope import DIRECT, PART_BYTES, SHARE, TALLY, Envelope
@@ -50,10 +52,11 @@ class RouteSettings:
     routes: Routes = field(default_factory=dict)
     """The operators that tasks of one process have built; they keep no state."""
 
-    def make_router(self, task: int, streams: Collection[str]) -> "Router":
-        """The work of the Spark task that asks."""
+    def make_router(self, task: int, streams: Collection[str], come: Mapping[str, Micros] | None = None) -> "Router":
+        """The work of the Spark task that asks; ``come`` is how far the replay has come with the batches before."""
         write_part = partial(_write_part, self.part_writer, batch_of_task(), task) if self.part_writer else None
-        newest, names = newest_before_task(), [table.name for table in self.pipeline.tables]
+        newest = pass_idle(self.pipeline.own_sources, newest_before_task(), come or {})
+        names = [table.name for table in self.pipeline.tables]
         tables = tables_of_task(names) if names else {}
         return Router(self.pipeline, self.bucket_count, task, newest, streams, write_part, tables, self.routes)
 
@@ -100,12 +103,16 @@ class Router:
             yield self._send_answers(output, join(batches, batches[0].schema))
         for number, view in enumerate(self._pipeline.views):
             for feed in view.feeds if view.stateful else ():
-                if done or feed.source.name in self._streams:
+                if done or feed.source.name in self._streams or self._may_be_idle(feed.source):
                     yield from self._to_operate(number, view, feed, done=done)
             if view.name in self._shares:
                 yield Envelope(number, 0, self._task, SHARE, share=self._shares[view.name])
         outcome = self.intake.outcome.then(self._outcome)
         yield self._to_deliver(TALLY, json.dumps(asdict(outcome)).encode())
+
+    def _may_be_idle(self, source: Source) -> bool:
+        """Whether a source that Spark reads may have no task in this batch to say how far it has come."""
+        return source.idle_timeout_us is not None and source in self._pipeline.foreign
 
     def _run_feeds(self, readers: Sequence[Reader], accepted: pa.RecordBatch) -> None:
         """Run the first part of the views that read a source."""

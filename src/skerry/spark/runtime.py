@@ -17,6 +17,7 @@ from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
 from skerry.pipeline.precompile import list_precompiled
 from skerry.pipeline.runtime import RunOptions, never
+from skerry.pipeline.watermark import find_held_back
 from skerry.sinks.sink import Sink
 from skerry.sources.tables import Tables
 from skerry.spark.checkpoint import Checkpoint
@@ -81,7 +82,10 @@ class SparkRuntime:
             self._query(deliver, stopped, finish=True)
         self._sink.close()
         deliver.finish()
-        return checkpoint.progress.total
+        total = checkpoint.progress.total
+        if not self._live and not stopped():
+            return total
+        return replace(total, held_back=find_held_back(self._pipeline.views, total.newest))
 
     def _query(self, deliver: Deliver, stopped: Callable[[], bool], *, finish: bool) -> None:
         """Run Spark's query to its end. If it ends for having lost a process, go on as after a crash.

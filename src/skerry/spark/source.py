@@ -16,6 +16,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
+from skerry.model.time import END_OF_TIME
 from skerry.spark.envelope import SPARK_SCHEMA, to_batch
 from skerry.spark.lazy_pickle import LazyPickle
 
@@ -72,6 +73,7 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if start == end:
             return []
         known = {name: end[name] for name in ("done", "lag", "shares", "blameless", "version")}
+        known |= {"ended": end.get("ended", []), "before": start["until"]}
         by_task = _balance(self._replay().splits(start, end), self._tasks)
         return [_TaskInput(task, splits, known) for task, splits in enumerate(by_task)]
 
@@ -79,12 +81,14 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         assert isinstance(partition, _TaskInput)
         settings = self._settings.open()
         streams = [connector.definition.name for connector in settings.pipeline.connectors]
-        router = settings.make_router(partition.task, streams)
+        router = settings.make_router(partition.task, streams, partition.end["before"])
         router.intake.register(partition.end["version"])
         for split in partition.splits:
             router.intake.read_split(split)
         if partition.task == 0:
             router.pace(partition.end["lag"], partition.end["shares"], partition.end["blameless"])
+        for source in partition.end["ended"]:
+            router.intake.note_newest(source, END_OF_TIME)
         yield to_batch(router.envelopes(done=partition.end["done"]))
 
     def _starts_workers(self, start: Position) -> bool:
