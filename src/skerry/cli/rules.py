@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated
@@ -10,21 +11,24 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from skerry.cli.limits import MaxListLength, MaxSeconds, MaxStages, MaxTuples, read_limits
 from skerry.cli.script import open_script
 from skerry.database import RUNTIMES
-from skerry.deduce.builtins import Builtins, list_allowed_modules
+from skerry.deduce.builtins import Builtins
 from skerry.deduce.change import Tick
 from skerry.deduce.checks import check as checked_program
 from skerry.deduce.describe import describe
 from skerry.deduce.engine import Engine
 from skerry.deduce.facts import Facts, Outputs, read_facts, write_answers
 from skerry.deduce.magic import fits, keep_relevant, narrow
+from skerry.deduce.project_settings import list_allowed_modules, read_project_limits
 from skerry.deduce.why import Why
 from skerry.errors import OptionError
 from skerry.lang.rules import read
 from skerry.lang.rules.program_file import read_program_text
 from skerry.lang.rules.question import read_question
 from skerry.model.time import Micros
+from skerry.plan.limits import Limits
 from skerry.plan.program import Checked
 
 __all__ = ["rules"]
@@ -33,7 +37,7 @@ rules = typer.Typer(help="Rule programs: check them, run them over facts, ask wh
 
 _Program = Annotated[Path, typer.Argument(metavar="PROG.dl", help="A rule program.")]
 _Facts = Annotated[Path, typer.Option(help="Folder with p.csv or p.facts for each base predicate p.")]
-_Project = Annotated[Path, typer.Option(help="Project folder, whose skerry.toml names the modules of built-ins.")]
+_Project = Annotated[Path, typer.Option(help="Project folder, whose skerry.toml has modules of built-ins and limits.")]
 _HERE = Path()
 
 
@@ -55,6 +59,10 @@ def run(
     query: Annotated[str | None, typer.Option(help="Only what fits this, as in path(1, x).")] = None,
     master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
     project: _Project = _HERE,
+    max_tuples: MaxTuples = None,
+    max_seconds: MaxSeconds = None,
+    max_stages: MaxStages = None,
+    max_list_length: MaxListLength = None,
 ) -> None:
     """Derive what follows from facts, tick by tick, and write the outputs.
 
@@ -62,7 +70,7 @@ def run(
     """
     if runtime not in RUNTIMES:
         raise OptionError(f"unknown runtime {runtime!r}; known are {', '.join(RUNTIMES)}")
-    checked = _check_file(program)
+    checked = _check_file(program, project, read_limits(max_tuples, max_seconds, max_stages, max_list_length))
     found = read_facts(facts, checked)
     if query is not None:
         _answer(checked, found, query, project, out)
@@ -91,8 +99,9 @@ def _round(predicate: str, number: int, count: int) -> str:
 
 
 def _derive(checked: Checked, found: Facts, project: Path, out: Path) -> None:
-    outputs = Outputs(checked, found.unit)
+    silent = any(predicate.silent for predicate in checked.predicates.values())
     with _engine(checked, found, project) as engine:
+        outputs = Outputs(checked, found.unit, None if silent else engine.held)
         for tick in _track_progress(found.ticks):
             outputs.add(tick.now, engine.tick(tick.now, tick.inserts, tick.deletes))
     for predicate, count in outputs.write(out).items():
@@ -109,6 +118,10 @@ def why(
     view: Annotated[str | None, typer.Option(help="Of a script, the view that is made of rules.")] = None,
     at: Annotated[datetime | None, typer.Option(help="Of a view, the moment; the last reading's if not given.")] = None,
     project: _Project = _HERE,
+    max_tuples: MaxTuples = None,
+    max_seconds: MaxSeconds = None,
+    max_stages: MaxStages = None,
+    max_list_length: MaxListLength = None,
 ) -> None:
     """Print the proof of a tuple; or of one that does not hold, where each rule fails.
 
@@ -116,17 +129,17 @@ def why(
 
     Example: skerry rules why road.sql --view jams "stretch(3,4)" --at "2026-01-01 08:00:00"
     """
+    limits = read_limits(max_tuples, max_seconds, max_stages, max_list_length)
     if view is not None:
         moment = None if at is None else Micros((at - datetime(1970, 1, 1)) // timedelta(microseconds=1))
-        typer.echo(open_script(program, None).why(view, fact, moment))
+        typer.echo(open_script(program, None, limits).why(view, fact, moment))
     elif facts is not None:
-        _why_of_facts(program, fact, facts, project)
+        _why_of_facts(_check_file(program, project, limits), fact, facts, project)
     else:
         raise OptionError("facts are in a folder, --facts DIR; or a script has a view of rules, --view NAME")
 
 
-def _why_of_facts(program: Path, fact: str, facts: Path, project: Path) -> None:
-    checked = _check_file(program)
+def _why_of_facts(checked: Checked, fact: str, facts: Path, project: Path) -> None:
     found = read_facts(facts, checked)
     question = read_question(fact, checked, found.unit)
     narrowed = keep_relevant(checked, question.predicate)
@@ -153,8 +166,11 @@ def _report(predicate: str, count: int, out: Path) -> None:
     typer.echo(f"{predicate}: {count:,} row{'' if count == 1 else 's'} in {out / predicate}.csv")
 
 
-def _check_file(program: Path) -> Checked:
-    return checked_program(read(read_program_text(program)))
+def _check_file(program: Path, project: Path | None = None, limits: Limits | None = None) -> Checked:
+    """Read and check a program; the limits of the command count before its own, and those before the project's."""
+    text = read(read_program_text(program))
+    farther = text.limits if project is None else text.limits.over(read_project_limits(project))
+    return checked_program(replace(text, limits=farther if limits is None else limits.over(farther)))
 
 
 def _builtins(checked: Checked, project: Path) -> Builtins:

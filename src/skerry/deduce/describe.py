@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from skerry.deduce.rule_text import write_span
+from skerry.deduce.rule_text import write_limits, write_span
 from skerry.plan.program import Checked, Class, Component, Predicate
 
 __all__ = ["describe"]
@@ -20,7 +20,9 @@ def describe(checked: Checked) -> str:
 
     Predicates whose names begin with $ were added by the checks: they stand for ``_`` under NOT.
     """
-    return "\n".join([*_predicates(checked), "", *_components(checked), "", *_outputs(checked), *_spatial(checked)])
+    limits = [line.removesuffix(".") for line in write_limits(checked.program.limits)]
+    parts = [*_predicates(checked), "", *_components(checked), "", *_outputs(checked), *limits, *_spatial(checked)]
+    return "\n".join(parts)
 
 
 def _predicates(checked: Checked) -> Iterator[str]:

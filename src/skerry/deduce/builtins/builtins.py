@@ -10,7 +10,6 @@ pure, so that a result is kept for each row of arguments.
 """
 
 import time
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -20,11 +19,11 @@ from skerry.deduce.builtins import geo
 from skerry.deduce.builtins.worker_process import WorkerProcess
 from skerry.deduce.rule_text import write_value
 from skerry.deduce.values import Row, coerce, row_key
-from skerry.errors import InputError, RuleError, RuleLimit
+from skerry.errors import RuleError, RuleLimit
 from skerry.model.term import Value
 from skerry.plan.program import Function
 
-__all__ = ["Builtins", "list_allowed_modules"]
+__all__ = ["Builtins"]
 
 _BUNDLED = {"geo": geo}
 _BATCH = 1_000
@@ -138,19 +137,3 @@ def _check(function: Function, allowed: Collection[str]) -> None:
         known = sorted({*_BUNDLED, *allowed})
         fix = f"add it to builtins under [rules] in skerry.toml; allowed are {', '.join(known)}"
         raise RuleError("E104", message, fix, location=function.location)
-
-
-def list_allowed_modules(folder: Path) -> tuple[str, ...]:
-    """The modules that a project's ``skerry.toml`` allows; none if there is no such file."""
-    path = folder / "skerry.toml"
-    try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return ()
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"cannot read the settings {str(path)!r}: {error}") from None
-    rules = settings.get("rules", {})
-    modules = rules.get("builtins", []) if isinstance(rules, dict) else None
-    if not isinstance(modules, list) or not all(isinstance(module, str) for module in modules):
-        raise InputError(f'{str(path)!r}: builtins under [rules] is a list of module names, as in ["mymodule"]')
-    return tuple(modules)

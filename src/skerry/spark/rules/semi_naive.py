@@ -114,9 +114,9 @@ class _Rounds:
         new = fresh.localCheckpoint(eager=False)
         self._new[name] = new.count()
         self._counts[name] = before + self._new[name]
-        limits = self._checked.program.limits
-        if self._counts[name] > limits.tuples:
-            raise too_many_tuples(limits, name)
+        most = self._checked.program.limits.tuples
+        if most is not None and self._counts[name] > most:
+            raise too_many_tuples(most, name)
         if self._watch:
             self._watch(name, number, self._counts[name])
         if self._new[name]:
