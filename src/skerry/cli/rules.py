@@ -19,7 +19,7 @@ from skerry.deduce.change import Tick
 from skerry.deduce.checks import check as checked_program
 from skerry.deduce.describe import describe
 from skerry.deduce.engine import Engine
-from skerry.deduce.facts import Facts, Outputs, read_facts, write_answers
+from skerry.deduce.facts import Facts, Outputs, column_names, read_facts, write_answers, write_lines
 from skerry.deduce.magic import fits, keep_relevant, narrow
 from skerry.deduce.project_settings import list_allowed_modules, read_project_limits
 from skerry.deduce.why import Why
@@ -87,15 +87,11 @@ def _derive_in_rounds(checked: Checked, facts: Facts, master: str, out: Path) ->
         typer.echo(f"running in one process, since {reason}", err=True)
         return False
     with Console(stderr=True).status("starting spark") as status:
-        answers = derive(checked, facts.ticks, facts.unit, master, lambda *progress: status.update(_round(*progress)))
-    for predicate, rows in answers.items():
-        write_answers(out, checked, predicate, rows, facts.unit)
-        _report(predicate, len(rows), out)
+        for predicate, answers in derive(checked, facts.ticks, facts.unit, master, status.update).items():
+            status.update(f"{predicate}: writing {answers.count:,} rows")
+            write_lines(out / f"{predicate}.csv", column_names(checked.predicates[predicate]), answers.lines())
+            _report(predicate, answers.count, out)
     return True
-
-
-def _round(predicate: str, number: int, count: int) -> str:
-    return f"{predicate}: round {number}, {count:,} tuples"
 
 
 def _derive(checked: Checked, found: Facts, project: Path, out: Path) -> None:

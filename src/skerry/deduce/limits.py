@@ -1,7 +1,7 @@
 """The errors that stop a program which takes too much: time, tuples, memory, stages, long lists."""
 
 from skerry.deduce.allowance import Allowance
-from skerry.errors import RuleLimit
+from skerry.errors import MemoryLimit, RuleLimit
 from skerry.model.term import Compound, Value
 from skerry.plan.limits import describe_homes
 
@@ -20,11 +20,11 @@ def too_many_tuples(most: float, predicate: str, rule: int | None = None) -> Rul
     return RuleLimit(message, f"declare a limit, or a window for the facts; {describe_homes('tuples')}", rule)
 
 
-def out_of_memory(allowed: Allowance, tuples: int, predicate: str, rule: int) -> RuleLimit:
+def out_of_memory(allowed: Allowance, tuples: int, predicate: str, rule: int) -> MemoryLimit:
     """The error of a program that takes more than its share of the memory."""
     share = f"the {allowed.bytes / 2**30:,.1f} GiB that a program may take of the memory there is"
     message = f"{tuples:,} tuples of {predicate!r} and what else the program holds take more than {share}"
-    return RuleLimit(message, f"declare a limit, or a window for the facts; {describe_homes('tuples')}", rule)
+    return MemoryLimit(message, f"declare a limit, or a window for the facts; {describe_homes('tuples')}", rule)
 
 
 def too_many_stages(allowed: Allowance, predicate: str, rule: int) -> RuleLimit:

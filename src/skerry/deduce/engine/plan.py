@@ -55,7 +55,7 @@ class Plan:
                     yield from self._go(0, bindings.slice(start, min(start + self.piece, bindings.count)), want, done)
             except RuleLimit as limit:
                 message, fix, rule, code = limit.args
-                raise RuleLimit(message, fix, rule or self.rule.number, code) from None
+                raise type(limit)(message, fix, rule or self.rule.number, code) from None
 
     def heads(self, rows: Int64s, want: int, beside: dict[str, Int64s]) -> Iterator[tuple[Int64s, Int64s | None]]:
         """The rows of the head, in pieces, with the greatest rank of their inputs if it is asked for."""

@@ -24,8 +24,6 @@ _PIECE = 1 << 20
 """How many lines are put together at once."""
 _LARGEST_KEY = 2**62
 _SPECIAL = frozenset(',"\r\n')
-Texts = pa.Array
-"""Texts without a limit on their length in all."""
 
 
 @runtime_checkable
@@ -43,7 +41,7 @@ class _Field(NamedTuple):
     """A column: numbers in the order of the values, and their texts; None: the numbers are the texts."""
 
     numbers: Int64s
-    texts: Texts | None
+    texts: pa.Array | None
 
 
 def sort_lines(
@@ -138,13 +136,13 @@ def _sort(columns: Sequence[Int64s]) -> list[Int64s]:
     return [keys + least[0], *reversed(found)]
 
 
-def _write_column(numbers: Int64s, texts: Texts | None) -> Texts:
+def _write_column(numbers: Int64s, texts: pa.Array | None) -> pa.Array:
     if texts is None:
         return pa.array(numbers).cast(pa.string()).cast(pa.large_string())
     return texts.take(pa.array(numbers))
 
 
-def _join_lines(before: Sequence[str], columns: Sequence[Texts]) -> memoryview:
+def _join_lines(before: Sequence[str], columns: Sequence[pa.Array]) -> memoryview:
     constants = [pa.scalar(_quote(text), pa.large_string()) for text in before]
     comma, end, nothing = (pa.scalar(text, pa.large_string()) for text in (",", "\n", ""))
     lines: Any = pc.binary_join_element_wise(*constants, *columns, comma)

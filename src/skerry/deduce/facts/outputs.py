@@ -18,7 +18,7 @@ from skerry.errors import SourceError
 from skerry.model.atomic_write import replace_atomically
 from skerry.plan.program import Checked, Output, Predicate, Type
 
-__all__ = ["Holds", "Outputs", "write_answers", "write_lines"]
+__all__ = ["Holds", "Outputs", "column_names", "write_answers", "write_lines"]
 
 Holds = Callable[[str], Sequence[Row] | EncodedRows]
 """Says what holds of a predicate now."""
@@ -58,7 +58,7 @@ class Outputs:
             if output.mode == "final":
                 self._add_lines(output, [], self._find_held(output.predicate))
             name = output.predicate if output.predicate not in counts else _file_name(output.to)
-            header = [*_BEFORE.get(output.mode, ["_ts"]), *_column_names(self._predicate(output))]
+            header = [*_BEFORE.get(output.mode, ["_ts"]), *column_names(self._predicate(output))]
             write_lines(folder / f"{name}.csv", header, lines)
             counts[name] = self._counts[output]
         return counts
@@ -89,7 +89,7 @@ class Outputs:
 def write_answers(folder: Path, checked: Checked, predicate: str, rows: Sequence[Row] | EncodedRows, unit: int) -> None:
     """Write some rows of a predicate as ``p.csv``."""
     declared = checked.predicates[predicate]
-    write_lines(folder / f"{predicate}.csv", _column_names(declared), sort_lines(rows, declared, unit))
+    write_lines(folder / f"{predicate}.csv", column_names(declared), sort_lines(rows, declared, unit))
 
 
 def write_lines(path: Path, header: Sequence[str], lines: Iterable[memoryview | bytes]) -> None:
@@ -103,7 +103,7 @@ def write_lines(path: Path, header: Sequence[str], lines: Iterable[memoryview | 
         raise SourceError(f"cannot write answers to {str(path)!r}: {error.strerror}") from None
 
 
-def _column_names(predicate: Predicate) -> list[str]:
+def column_names(predicate: Predicate) -> list[str]:
     """The attributes of a predicate: as declared, or as the checks named them after the variables of its rules."""
     return [column.name for column in predicate.columns]
 
