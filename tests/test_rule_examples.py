@@ -9,9 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from skerry.cli import app
-from skerry.deduce.builtins import Builtins, list_allowed_modules
+from skerry.deduce.builtins import Builtins
 from skerry.deduce.checks import check
 from skerry.deduce.facts import Outputs, read_facts
+from skerry.deduce.project_settings import list_allowed_modules
 from skerry.errors import RuleError
 from skerry.lang.rules import read
 from skerry.testing.reference_rules import Reference

@@ -21,6 +21,7 @@ from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
 from skerry.pipeline.runtime import RunOptions, RuntimeClass, never
 from skerry.pipeline.why import explain_why
+from skerry.plan.limits import Limits
 from skerry.plan.rewrites.resolve_paths import resolve_paths
 from skerry.plan.sharing import share
 from skerry.plan.view import ViewPlan
@@ -62,8 +63,8 @@ def _load_runtime(name: str) -> RuntimeClass:
     return found
 
 
-def connect(project: str | Path | None = None) -> "Database":
-    """Open a project folder, or a catalogue in memory.
+def connect(project: str | Path | None = None, limits: Limits | None = None) -> "Database":
+    """Open a project folder, or a catalogue in memory. ``limits`` count before those of its rules and of the project.
 
     >>> db = connect()
     >>> db.execute("CREATE SOURCE t (a INT) WITH (connector='sim', kind='traffic')")
@@ -71,16 +72,16 @@ def connect(project: str | Path | None = None) -> "Database":
     ['t']
     """
     if project is None:
-        return Database(Catalog.in_memory(), Path.cwd())
-    return Database(Catalog.of_project(Path(project)), Path(project))
+        return Database(Catalog.in_memory(), Path.cwd(), limits)
+    return Database(Catalog.of_project(Path(project)), Path(project), limits)
 
 
 class Database:
-    """A catalogue, and the folder that its relative paths start from."""
+    """A catalogue, the folder that its relative paths start from, and limits for its rules that count before others."""
 
-    def __init__(self, catalog: Catalog, base: Path) -> None:
+    def __init__(self, catalog: Catalog, base: Path, limits: Limits | None = None) -> None:
         self.catalog, self._base = catalog, base
-        self._session = Session(catalog, base)
+        self._session = Session(catalog, base, limits)
 
     def execute(self, script: str) -> None:
         """Carry out SQL statements."""

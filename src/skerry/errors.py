@@ -15,6 +15,7 @@
     ├── RunError                the pipeline failed or disagrees with itself
     │   └── LimitError          a view asks for more than it is allowed; it stops, the others go on
     │       └── RuleLimit       a rule program reached a limit while it ran: E401
+    │           └── MemoryLimit the limit is that of the memory there is; nobody has set it
     └── KernelError             a kernel was called with arrays that do not fit together
 
 Arguments are kept raw, so that an error survives pickling on its way from a Spark worker, and are
@@ -31,6 +32,7 @@ __all__ = [
     "KernelError",
     "LimitError",
     "Location",
+    "MemoryLimit",
     "OptionError",
     "RuleError",
     "RuleLimit",
@@ -215,6 +217,10 @@ class RuleLimit(LimitError):
         """Say the code, where, what, and what to do."""
         message, fix, rule, code = self.args
         return _in_rule(code, message, fix, rule, None)
+
+
+class MemoryLimit(RuleLimit):
+    """A rule program takes more than its share of the memory there is."""
 
 
 class KernelError(SkerryError):

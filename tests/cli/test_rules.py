@@ -1,10 +1,12 @@
 """``skerry rules``: check, run and why, as a user meets them."""
 
+import re
+
 import pytest
 from typer.testing import CliRunner
 
 from skerry.cli import app
-from skerry.errors import InputError
+from skerry.errors import InputError, RuleLimit
 from tests.cli.commands import skerry
 
 PROGRAM = """base edge(x: int, y: int).
@@ -166,3 +168,109 @@ def test_why_explains_a_view_as_of_a_moment(invoked, folder):
     assert proof[0].startswith("here('red')  by rule 1")
     assert "  seen('red', '2026-01-01 00:00:00')  a fact" in proof
     assert "  '2026-01-01 00:00:00' > 0" in proof
+
+
+LIMITED = PROGRAM.replace("output lone mode changes.\n", "output lone.\n")
+
+
+def run_limited(folder, text="", project="", options=()):
+    """Run the closure of four edges, whose twelve paths are more than ten, with limits at each home."""
+    (folder / "paths.dl").write_text(LIMITED + text)
+    (folder / "skerry.toml").write_text(f"[rules]\n{project}\n")
+    asked = ["rules", "run", "paths.dl", "--facts", "facts", "--out", "answers", *options]
+    return CliRunner().invoke(app, asked)
+
+
+@pytest.mark.parametrize(
+    ("homes", "told"),
+    [
+        ({"project": "max_tuples = 10"}, "'path' has more than 10 tuples"),
+        ({"project": "max_tuples = 100", "text": "limit tuples 9."}, "'path' has more than 9 tuples"),
+        ({"text": "limit tuples 100.", "options": ["--max-tuples", "8"]}, "'path' has more than 8 tuples"),
+        ({"options": ["--max-seconds", "1e-9"]}, "a tick takes more than 1e-09 seconds"),
+        ({"text": "limit seconds 1e-9."}, "a tick takes more than 1e-09 seconds"),
+    ],
+)
+def test_limit_of_each_home_stops_a_program(folder, monkeypatch, homes, told):
+    monkeypatch.chdir(folder)
+    with pytest.raises(RuleLimit, match=told) as caught:
+        raise run_limited(folder, **homes).exception
+    for home in (r"--max-\w+ N", r"limit \w+ N\. in the program", r"max_\w+ = N under \[rules\] in skerry\.toml"):
+        assert re.search(home, str(caught.value))
+
+
+@pytest.mark.parametrize(
+    "homes",
+    [
+        {"project": "max_tuples = 10", "text": "limit tuples 12."},
+        {"text": "limit tuples 10.", "options": ["--max-tuples", "none"]},
+        {"text": "limit tuples 10.", "options": ["--max-tuples", "0"]},
+        {"text": "limit tuples none.", "project": "max_tuples = 10"},
+    ],
+)
+def test_nearest_limit_counts(folder, monkeypatch, homes):
+    monkeypatch.chdir(folder)
+    assert "path: 12 rows" in run_limited(folder, **homes).stdout
+
+
+def test_limit_that_is_reached_leaves_earlier_answers_alone(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    run_limited(folder)
+    before = (folder / "answers" / "path.csv").read_bytes()
+    (folder / "facts" / "edge.csv").write_text(EDGES + "4,4,5\n4,5,6\n")
+    assert isinstance(run_limited(folder, text="limit tuples 13.").exception, RuleLimit)
+    assert (folder / "answers" / "path.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("homes", "told"),
+    [
+        (
+            {"options": ["--max-tuples", "many"]},
+            "--max-tuples must be a whole number, or none for no limit; got 'many'",
+        ),
+        ({"options": ["--max-stages", "1.5"]}, "--max-stages must be a whole number"),
+        ({"options": ["--max-seconds", "-1"]}, "--max-seconds must be a number of seconds, or none for no limit"),
+        ({"text": "limit tuples some."}, "E001 line 7, column 14: limit tuples is a whole number, or none"),
+        ({"text": "limit rows 5."}, "E003 line 7, column 7: unknown limit 'rows'; known: tuples, seconds, stages"),
+        ({"text": "limit tuples 5. limit tuples 6."}, "E003 line 7, column 23: limit tuples is given twice"),
+        ({"project": "max_tuples = 'many'"}, "skerry.toml': max_tuples under .rules. is a whole number"),
+    ],
+)
+def test_wrong_limit_is_told(folder, monkeypatch, homes, told):
+    monkeypatch.chdir(folder)
+    with pytest.raises(InputError, match=told):
+        raise run_limited(folder, **homes).exception
+
+
+def test_check_prints_the_limits_that_are_set(invoked, folder):
+    (folder / "paths.dl").write_text(PROGRAM + "limit tuples 5000000. limit seconds none.")
+    assert invoked("check", "paths.dl")[-2:] == ["limit tuples 5000000", "limit seconds none"]
+
+
+CARS = """CREATE SOURCE seen (car VARCHAR, ts TIMESTAMP, WATERMARK FOR ts AS ts)
+WITH (connector='file', path='seen.csv');
+CREATE MATERIALIZED VIEW there WITH (rules='here.dl'{options});
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "options", "flags", "told"),
+    [
+        ("", "", ["--max-tuples", "1"], "'here' has more than 1 tuples"),
+        ("", ", max_tuples='1'", [], "'here' has more than 1 tuples"),
+        ("limit tuples 1.", "", [], "'here' has more than 1 tuples"),
+        ("limit tuples 1.", ", max_tuples='none'", [], None),
+        ("", ", max_tuples='1'", ["--max-tuples", "2"], None),
+        ("", ", max_tuples='one'", [], "view 'there': option max_tuples must be a whole number, or none"),
+    ],
+)
+def test_limits_of_a_view(folder, monkeypatch, program, options, flags, told):
+    monkeypatch.chdir(folder)
+    (folder / "seen.csv").write_text("car,ts\nred,2026-01-01 00:00:00\nblue,2026-01-01 00:00:01\n")
+    base = "base seen(car: string, ts: time) time ts window 10 s. "
+    (folder / "here.dl").write_text(f"{base} here(car) :- seen(car, _). {program}")
+    (folder / "cars.sql").write_text(CARS.format(options=options))
+    done = CliRunner().invoke(app, ["run", "cars.sql", "--runtime", "fjord", "--out", "answers", *flags])
+    assert (told or "there") in done.stdout + str(done.exception)
+    assert (done.exception is None) == (told is None)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from skerry.deduce.builtins import Builtins, list_allowed_modules
-from skerry.errors import InputError, RuleError, RuleLimit
+from skerry.deduce.builtins import Builtins
+from skerry.errors import RuleError, RuleLimit
 from skerry.plan.program import Function, Type
 
 MODULE = """
@@ -129,21 +129,6 @@ def test_module_that_is_not_allowed_is_refused(tmp_path):
 def test_wrong_path_is_refused(path):
     with pytest.raises(RuleError, match="E104"):
         Builtins({"f": Function("f", (), None, path)})
-
-
-def test_settings_name_the_modules(tmp_path):
-    assert list_allowed_modules(tmp_path) == ()
-    (tmp_path / "skerry.toml").write_text('[rules]\nbuiltins = ["steps", "more"]\n')
-    assert list_allowed_modules(tmp_path) == ("steps", "more")
-
-
-@pytest.mark.parametrize(
-    "text", ["[rules", "rules = 3", '[rules]\nbuiltins = "steps"', "[rules]\nbuiltins = [1]", b"\xff"]
-)
-def test_wrong_settings_are_told(tmp_path, text):
-    (tmp_path / "skerry.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(InputError, match=r"skerry\.toml"):
-        list_allowed_modules(tmp_path)
 
 
 def test_module_that_is_allowed_and_not_there_is_refused(tmp_path):

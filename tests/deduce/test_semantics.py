@@ -12,7 +12,7 @@ from skerry.deduce.values import row_key
 from skerry.errors import RuleLimit
 from skerry.lang.rules import read
 from skerry.model.term import Compound
-from skerry.plan.program import Limits
+from skerry.plan.limits import Limits
 from skerry.testing.reference_rules import Reference
 
 pytestmark = pytest.mark.parametrize("engine", [Reference, Engine])

@@ -1,11 +1,16 @@
 """Rule programs in rounds over DataFrames give what the reference engine gives."""
 
 import pytest
+from pyspark.errors import PySparkException
 
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.checks import check
 from skerry.errors import RuleLimit
 from skerry.lang.rules import read
+from skerry.plan.program import Class
+from skerry.spark.rules import buckets as buckets_module
+from skerry.spark.rules import semi_naive
+from skerry.spark.rules.pivots import find_pivot
 from skerry.spark.rules.semi_naive import compute_model
 from skerry.spark.rules.supported import find_obstacle, infer_from_facts, schema_of
 from skerry.spark.session import session
@@ -41,7 +46,9 @@ def derive_both(text, facts):
     found = compute_model(spark, checked, frames)
     reference = Reference(checked, Builtins({}))
     reference.tick(None, facts, {})
-    return {name: ({tuple(row) for row in found[name].collect()}, set(reference.rows(name))) for name in found}
+    return {
+        name: ({tuple(row) for row in each.frame.collect()}, set(reference.rows(name))) for name, each in found.items()
+    }
 
 
 def test_rounds_agree_with_the_reference():
@@ -60,6 +67,70 @@ def test_random_programs_agree_with_the_reference(seed):
             facts[name] += [row for row in rows if row not in facts[name]]
     for name, (given, expected) in derive_both(generated.text, facts).items():
         assert given == expected, name
+
+
+GRID = [(x, x + step) for x in range(64) for step in (1, 8) if step == 8 or x % 8 < 7]
+GRID = [(x, y) for x, y in GRID if y < 64]
+NAMES = {number: f"{chr(97 + number % 7)}{number:02}" for number in range(64)}
+
+
+@pytest.mark.parametrize(
+    ("rule", "edges"),
+    [
+        ("path(a, c) :- path(a, b), edge(b, c), NOT closed(c).", GRID),
+        ("path(a, c) :- edge(a, b), path(b, c), NOT closed(a).", GRID),
+        ("path(a, c) :- path(a, b), edge(b, c), NOT closed(c).", [(NAMES[x], NAMES[y]) for x, y in GRID]),
+    ],
+    ids=["first column", "second column", "texts"],
+)
+def test_a_recursion_with_a_pivot_is_settled_in_buckets(monkeypatch, rule, edges):
+    monkeypatch.setattr(buckets_module, "_TUPLES_PER_BUCKET", 1_000)
+    monkeypatch.setattr(semi_naive._Rounds, "_recursive", None)
+    text = f"path(a, b) :- edge(a, b). {rule} far(a, count<*>) :- path(a, _)."
+    found = derive_both(text, {"edge": edges, "closed": [(edges[40][0],)]})
+    for name, (given, expected) in found.items():
+        assert given == expected, name
+
+
+def test_a_bucket_too_large_for_a_worker_is_settled_in_rounds(monkeypatch):
+    def refuse(*_):
+        raise PySparkException('RuntimeError: skerry-limit ["MemoryLimit", "too large", "", null, "E401"]')
+
+    monkeypatch.setattr(buckets_module.Buckets, "derive", refuse)
+    text = "path(a, b) :- edge(a, b). path(a, c) :- path(a, b), edge(b, c)."
+    given, expected = derive_both(text, {"edge": EDGES})["path"]
+    assert given == expected
+
+
+def test_a_limit_that_a_worker_reaches_is_told():
+    text = "derived p(a: int, n: int) limit n <= 9223372036854775807. p(a, n) :- s(a, n). p(a, n + n) :- p(a, n)."
+    with pytest.raises(RuleLimit, match=r"E401 rule 2: 4611686018427387904 \+ 4611686018427387904 does not fit"):
+        derive_both(text, {"s": [(1, 1)]})
+
+
+@pytest.mark.parametrize("rule", ["path(a, b), edge(b, c)", "path(a, b), path(b, c)"], ids=["buckets", "rounds"])
+def test_only_limits_that_are_set_count(rule):
+    text = f"path(a, b) :- edge(a, b). path(a, c) :- {rule}."
+    with pytest.raises(RuleLimit, match=r"'path' has more than 5 tuples; .*--max-tuples N"):
+        derive_both(f"{text} limit tuples 5.", {"edge": EDGES})
+    with pytest.raises(RuleLimit, match="takes more than 1e-09 seconds"):
+        derive_both(f"{text} limit seconds 1e-9.", {"edge": EDGES})
+
+
+@pytest.mark.parametrize(
+    ("text", "pivot"),
+    [
+        ("p(a, b) :- e(a, b). p(a, c) :- p(a, b), e(b, c).", 0),
+        ("p(a, b) :- e(a, b). p(a, c) :- p(a, b), p(b, c).", None),
+        ("p(a, b) :- e(a, b). p(b, a) :- p(a, b).", None),
+        ("p(a, b, 0) :- e(a, b). p(a, c, n) :- p(a, b, n), e(b, c).", 0),
+        ("p(a, b) :- e(a, b). p(1, c) :- p(1, b), e(b, c).", None),
+        ("p(a, b) :- e(a, b). q(a, b) :- p(a, b). p(a, b) :- q(a, b).", None),
+    ],
+)
+def test_a_pivot_is_handed_on_by_every_rule(text, pivot):
+    [component] = [each for each in check(read(text)).components if each.kind == Class.S]
+    assert find_pivot(component) == pivot
 
 
 def test_a_sum_beyond_64_bits_stops_the_program():

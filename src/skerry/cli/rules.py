@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated
@@ -10,22 +11,25 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from skerry.cli.limits import MaxListLength, MaxSeconds, MaxStages, MaxTuples, read_limits
 from skerry.cli.script import open_script
 from skerry.database import RUNTIMES
-from skerry.deduce.builtins import Builtins, list_allowed_modules
+from skerry.deduce.builtins import Builtins
 from skerry.deduce.change import Tick
 from skerry.deduce.checks import check as checked_program
 from skerry.deduce.checks import check_kinds_of_facts
 from skerry.deduce.describe import describe, list_doubtful_bases
 from skerry.deduce.engine import Engine
-from skerry.deduce.facts import Facts, Outputs, file_name, read_facts, write_answers
+from skerry.deduce.facts import Facts, Outputs, column_names, file_name, read_facts, write_answers, write_lines
 from skerry.deduce.magic import fits, keep_relevant, narrow
+from skerry.deduce.project_settings import list_allowed_modules, read_project_limits
 from skerry.deduce.why import Why
 from skerry.errors import OptionError, RuleError, RuleLimit
 from skerry.lang.rules import read
 from skerry.lang.rules.program_file import read_program_text
 from skerry.lang.rules.question import read_question
 from skerry.model.time import Micros
+from skerry.plan.limits import Limits
 from skerry.plan.program import Checked, Output
 
 __all__ = ["rules"]
@@ -36,7 +40,7 @@ _Program = Annotated[Path, typer.Argument(metavar="PROG.dl", help="A rule progra
 _Facts = Annotated[Path, typer.Option(help="Folder with p.csv or p.facts for each base predicate p.")]
 _Project = Annotated[
     Path | None,
-    typer.Option(help="Folder whose skerry.toml names the modules of built-ins: this one, or else the program's."),
+    typer.Option(help="Folder whose skerry.toml has modules of built-ins and limits: this one, or else the program's."),
 ]
 
 
@@ -62,6 +66,10 @@ def run(
     query: Annotated[str | None, typer.Option(help="Only what fits this, as in path(1, x).")] = None,
     master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
     project: _Project = None,
+    max_tuples: MaxTuples = None,
+    max_seconds: MaxSeconds = None,
+    max_stages: MaxStages = None,
+    max_list_length: MaxListLength = None,
 ) -> None:
     """Derive what follows from facts, tick by tick, and write the outputs.
 
@@ -69,10 +77,10 @@ def run(
     """
     if runtime not in RUNTIMES:
         raise OptionError(f"unknown runtime {runtime!r}; known are {', '.join(RUNTIMES)}")
-    checked = _check_file(program)
+    project = _find_project(project, program)
+    checked = _check_file(program, project, read_limits(max_tuples, max_seconds, max_stages, max_list_length))
     found = read_facts(facts, checked)
     check_kinds_of_facts(checked, found.inserted())
-    project = _find_project(project, program)
     if query is not None:
         _answer(checked, found, query, project, out)
     elif runtime == "fjord" or not _derive_in_rounds(checked, found, master, out):
@@ -88,21 +96,19 @@ def _derive_in_rounds(checked: Checked, facts: Facts, master: str, out: Path) ->
         typer.echo(f"running in one process, since {reason}", err=True)
         return False
     with Console(stderr=True).status("starting spark") as status:
-        answers = derive(checked, facts.ticks, facts.unit, master, lambda *progress: status.update(_round(*progress)))
-    for output in checked.outputs:
-        rows = answers[output.predicate]
-        write_answers(out, checked, output, rows, facts.unit)
-        _report(file_name(output), len(rows), out)
+        answers = derive(checked, facts.ticks, facts.unit, master, status.update)
+        for output in checked.outputs:
+            found, name = answers[output.predicate], file_name(output)
+            status.update(f"{name}: writing {found.count:,} rows")
+            write_lines(out / f"{name}.csv", column_names(checked.predicates[output.predicate]), found.lines())
+            _report(name, found.count, out)
     return True
 
 
-def _round(predicate: str, number: int, count: int) -> str:
-    return f"{predicate}: round {number}, {count:,} tuples"
-
-
 def _derive(checked: Checked, found: Facts, project: Path, out: Path) -> None:
-    outputs = Outputs(checked, found.unit)
+    silent = any(predicate.silent for predicate in checked.predicates.values())
     with _engine(checked, found, project) as engine:
+        outputs = Outputs(checked, found.unit, None if silent else engine.held)
         for tick in _track_progress(found.ticks):
             outputs.add(tick.now, engine.tick(tick.now, tick.inserts, tick.deletes))
     for name, count in outputs.write(out).items():
@@ -119,6 +125,10 @@ def why(
     view: Annotated[str | None, typer.Option(help="Of a script, the view that is made of rules.")] = None,
     at: Annotated[datetime | None, typer.Option(help="Of a view, the moment; the last reading's if not given.")] = None,
     project: _Project = None,
+    max_tuples: MaxTuples = None,
+    max_seconds: MaxSeconds = None,
+    max_stages: MaxStages = None,
+    max_list_length: MaxListLength = None,
 ) -> None:
     """Print the proof of a tuple; or of one that does not hold, where each rule fails.
 
@@ -126,17 +136,18 @@ def why(
 
     Example: skerry rules why road.sql --view jams "stretch(3,4)" --at "2026-01-01 08:00:00"
     """
+    limits = read_limits(max_tuples, max_seconds, max_stages, max_list_length)
     if view is not None:
         moment = None if at is None else Micros((at - datetime(1970, 1, 1)) // timedelta(microseconds=1))
-        typer.echo(open_script(program, None).why(view, fact, moment))
+        typer.echo(open_script(program, None, limits).why(view, fact, moment))
     elif facts is not None:
-        _why_of_facts(program, fact, facts, _find_project(project, program))
+        folder = _find_project(project, program)
+        _why_of_facts(_check_file(program, folder, limits), fact, facts, folder)
     else:
         raise OptionError("facts are in a folder, --facts DIR; or a script has a view of rules, --view NAME")
 
 
-def _why_of_facts(program: Path, fact: str, facts: Path, project: Path) -> None:
-    checked = _check_file(program)
+def _why_of_facts(checked: Checked, fact: str, facts: Path, project: Path) -> None:
     found = read_facts(facts, checked)
     question = read_question(fact, checked, found.unit)
     narrowed = keep_relevant(checked, question.predicate)
@@ -163,8 +174,11 @@ def _report(name: str, count: int, out: Path) -> None:
     typer.echo(f"{name}: {count:,} row{'' if count == 1 else 's'} in {out / name}.csv")
 
 
-def _check_file(program: Path) -> Checked:
-    return checked_program(read(read_program_text(program)))
+def _check_file(program: Path, project: Path | None = None, limits: Limits | None = None) -> Checked:
+    """Read and check a program; the limits of the command count before its own, and those before the project's."""
+    text = read(read_program_text(program))
+    farther = text.limits if project is None else text.limits.over(read_project_limits(project))
+    return checked_program(replace(text, limits=farther if limits is None else limits.over(farther)))
 
 
 def _find_project(project: Path | None, program: Path) -> Path:

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.status import Status
 
+from skerry.cli.limits import MaxListLength, MaxSeconds, MaxStages, MaxTuples, read_limits
 from skerry.cli.script import open_script
 from skerry.cli.summary import summarize
 from skerry.database import Settings
@@ -35,6 +36,10 @@ def run(
     checkpoint: Annotated[Path | None, typer.Option(help="Folder that makes the run resumable.")] = None,
     batch_rows: Annotated[int, typer.Option(help="About how many readings a batch may have.")] = 1_000_000,
     project: Annotated[Path | None, typer.Option(help="Project folder with a catalogue.")] = None,
+    max_tuples: MaxTuples = None,
+    max_seconds: MaxSeconds = None,
+    max_stages: MaxStages = None,
+    max_list_length: MaxListLength = None,
 ) -> None:
     """Run a script's views until the input is used up, or until Ctrl-C.
 
@@ -42,7 +47,7 @@ def run(
     """
     sink = make_sink("files", {"folder": str(out), "format": format_})
     settings = Settings(runtime, master, checkpoint, batch_rows)
-    database = open_script(script, project)
+    database = open_script(script, project, read_limits(max_tuples, max_seconds, max_stages, max_list_length))
     if subscriptions:
         database.subscribe(read_subscriptions(subscriptions))
     started = time.monotonic()

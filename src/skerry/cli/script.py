@@ -5,11 +5,12 @@ from pathlib import Path
 from skerry.catalog import Catalog
 from skerry.database import Database, connect
 from skerry.errors import InputError
+from skerry.plan.limits import Limits
 
 __all__ = ["open_script"]
 
 
-def open_script(script: Path, project: Path | None) -> Database:
+def open_script(script: Path, project: Path | None, limits: Limits | None = None) -> Database:
     """Read a script into the project's catalogue, or into one of its own if no project is named."""
     try:
         text = script.read_text(encoding="utf-8")
@@ -17,6 +18,6 @@ def open_script(script: Path, project: Path | None) -> Database:
         raise InputError(f"there is no script {str(script)!r}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read the script {str(script)!r}: {error}") from None
-    database = connect(project) if project else Database(Catalog.in_memory(), Path.cwd())
+    database = connect(project, limits) if project else Database(Catalog.in_memory(), Path.cwd(), limits)
     database.execute(text)
     return database

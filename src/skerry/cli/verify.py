@@ -7,6 +7,7 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
+from skerry.cli.limits import MaxListLength, MaxSeconds, MaxStages, MaxTuples, read_limits
 from skerry.cli.run import interruptible
 from skerry.cli.script import open_script
 from skerry.database import RUNTIMES, Database, Settings
@@ -21,12 +22,16 @@ def verify(
     master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
     batch_rows: Annotated[int, typer.Option(help="About how many readings a batch may have.")] = 1_000_000,
     project: Annotated[Path | None, typer.Option(help="Project folder with a catalogue.")] = None,
+    max_tuples: MaxTuples = None,
+    max_seconds: MaxSeconds = None,
+    max_stages: MaxStages = None,
+    max_list_length: MaxListLength = None,
 ) -> None:
     """Run a script on both runtimes and compare the answers, row by row.
 
     Example: skerry verify traffic.sql
     """
-    database = open_script(script, project)
+    database = open_script(script, project, read_limits(max_tuples, max_seconds, max_stages, max_list_length))
     _check_sources(database)
     sinks = {runtime: MemorySink() for runtime in RUNTIMES}
     with interruptible() as stopped:

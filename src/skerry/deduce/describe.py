@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from skerry.deduce.rule_text import write_span
+from skerry.deduce.rule_text import write_limits, write_span
 from skerry.errors import Location
 from skerry.model.options import suggest
 from skerry.plan.program import Atom, Checked, Class, Component, Predicate
@@ -25,7 +25,9 @@ def describe(checked: Checked) -> str:
     Predicates whose names begin with $ were added by the checks: they stand for ``_`` under NOT. Those that order the
     tuples of class L, which have spaces in their names, are not shown.
     """
-    return "\n".join([*_predicates(checked), "", *_components(checked), "", *_outputs(checked), *_spatial(checked)])
+    limits = [line.removesuffix(".") for line in write_limits(checked.program.limits)]
+    parts = [*_predicates(checked), "", *_components(checked), "", *_outputs(checked), *limits, *_spatial(checked)]
+    return "\n".join(parts)
 
 
 def list_doubtful_bases(checked: Checked) -> Iterator[str]:

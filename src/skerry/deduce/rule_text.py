@@ -1,11 +1,13 @@
 """Rules as text, which reads back as what was written."""
 
+import math
 from collections.abc import Iterator
 
 from skerry.model.term import Arithmetic, Call, Compound, Constant, Duration, Term, Terms, Value, Variable
+from skerry.plan.limits import LIMITS, Limits
 from skerry.plan.program import Aggregate, Atom, Builtin, Comparison, Predicate, Program, Rule, Subgoal
 
-__all__ = ["write", "write_original", "write_rule", "write_subgoal", "write_term", "write_value"]
+__all__ = ["write", "write_limits", "write_original", "write_rule", "write_subgoal", "write_term", "write_value"]
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
 _SPANS = {86_400_000_000: "day", 3_600_000_000: "h", 60_000_000: "min", 1_000_000: "s", 1_000: "ms", 1: "us"}
@@ -134,9 +136,22 @@ def _declarations(program: Program) -> Iterator[str]:
         yield f"builtin {kind} {signature} = {write_value(function.path)}."
     for spatial in program.spatial:
         yield f"spatial {spatial.left} ~ {spatial.right} within {spatial.hops} hops."
+    yield from write_limits(program.limits)
     for output in program.outputs:
         to = f" to {write_value(output.to)}" if output.to is not None else ""
         yield f"output {output.predicate} mode {output.mode}{to}."
+
+
+def write_limits(limits: Limits) -> Iterator[str]:
+    """The limits that were set.
+
+    >>> list(write_limits(Limits(tuples=5, seconds=math.inf)))
+    ['limit tuples 5.', 'limit seconds none.']
+    """
+    for name in LIMITS:
+        most = getattr(limits, name)
+        if most is not None:
+            yield f"limit {name} {'none' if math.isinf(most) else most}."
 
 
 def _write_declaration(predicate: Predicate) -> str:

@@ -18,6 +18,7 @@ from typing import Literal
 from skerry.errors import Location
 from skerry.model.term import Term, Value, Variable
 from skerry.model.time import MICROS
+from skerry.plan.limits import Limits
 
 __all__ = [
     "AGGREGATES",
@@ -32,7 +33,6 @@ __all__ = [
     "Component",
     "Dependency",
     "Function",
-    "Limits",
     "Output",
     "Predicate",
     "Program",
@@ -192,17 +192,6 @@ class Function:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What one program may take; beyond it, it is stopped with E401 and its tick is taken back."""
-
-    stage: int = 10_000
-    list_length: int = 1_000
-    term_depth: int = 32
-    tuples: int = 1_000_000
-    seconds: float = 10.0
-
-
-@dataclass(frozen=True)
 class Spatial:
     """``spatial report ~ report within 2 hops``: for the network."""
 
@@ -222,7 +211,8 @@ class Program:
     functors: Mapping[str, int] = field(default_factory=dict)
     constants: Mapping[str, Value] = field(default_factory=dict)
     spatial: tuple[Spatial, ...] = ()
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
+    """What its text says of them, or a nearer home."""
     text: str = ""
 
 

@@ -11,7 +11,6 @@ pure, so that a result is kept for each row of arguments.
 
 import sys
 import time
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -22,11 +21,11 @@ from skerry.deduce.builtins import geo
 from skerry.deduce.builtins.worker_process import WorkerProcess
 from skerry.deduce.rule_text import write_value
 from skerry.deduce.values import Row, coerce, row_key
-from skerry.errors import InputError, RuleError, RuleLimit
+from skerry.errors import RuleError, RuleLimit
 from skerry.model.term import Value
 from skerry.plan.program import Function
 
-__all__ = ["Builtins", "list_allowed_modules"]
+__all__ = ["Builtins"]
 
 _BUNDLED = {"geo": geo}
 _BATCH = 1_000
@@ -148,19 +147,3 @@ def _check(function: Function, allowed: Collection[str], folder: Path) -> None:
 def _can_be_found(module: str, folder: Path) -> bool:
     """Whether there is such a module. It is not imported here: that is for the process of its own."""
     return module in sys.stdlib_module_names or PathFinder.find_spec(module, [str(folder), *sys.path]) is not None
-
-
-def list_allowed_modules(folder: Path) -> tuple[str, ...]:
-    """The modules that a project's ``skerry.toml`` allows; none if there is no such file."""
-    path = folder / "skerry.toml"
-    try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return ()
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"cannot read the settings {str(path)!r}: {error}") from None
-    rules = settings.get("rules", {})
-    modules = rules.get("builtins", []) if isinstance(rules, dict) else None
-    if not isinstance(modules, list) or not all(isinstance(module, str) for module in modules):
-        raise InputError(f'{str(path)!r}: builtins under [rules] is a list of module names, as in ["mymodule"]')
-    return tuple(modules)

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from skerry.deduce.aggregates import NUMERIC, aggregate_values
-from skerry.deduce.engine.encoding import Encoding, Kind, Vector, both, distinct, kind_of
+from skerry.deduce.engine.encoding import Kind, Vector, both, distinct, kind_of
 from skerry.deduce.engine.relation import NEW, Relation
 from skerry.deduce.engine.rule_runner import RuleRunner
+from skerry.deduce.limits import out_of_memory
 from skerry.errors import RuleLimit
 from skerry.kernels.folds.exact_sums import add_values, as_doubles
 from skerry.model.arrays import Bools, Float64s, Int64s
@@ -16,8 +17,8 @@ from skerry.plan.program import Aggregate, Predicate, Type
 
 __all__ = ["Aggregation"]
 
-_MOST = 1 << 24
-"""So many contributions have room in memory at a time."""
+_COPIES = 4
+"""How many copies of the contributions there are at a time, at the most: pieces, the whole, the order, sorted."""
 
 
 class Aggregation:
@@ -29,7 +30,7 @@ class Aggregation:
     def __init__(self, runner: RuleRunner, predicate: Predicate, relation: Relation) -> None:
         self.predicates, self.runner, self.relation = (predicate.name,), runner, relation
         self._types = tuple(column.type for column in predicate.columns)
-        self._encoding: Encoding = runner.setting.encoding
+        self._encoding, self._guard = runner.setting.encoding, runner.setting.guard
         arguments = enumerate(runner.rule.head.arguments)
         self._aggregates = [(index, each) for index, each in arguments if isinstance(each, Aggregate)]
         terms = [each.argument for _, each in self._aggregates if each.argument is not None]
@@ -45,6 +46,7 @@ class Aggregation:
         if gone.size:
             self.relation.suspend(gone)
         self.relation.insert(rows)
+        self._guard.check_size(self.relation, self.runner.rule)
 
     def _aggregate_groups(self, keys: Int64s) -> Int64s:
         """The rows of the groups that have a contribution."""
@@ -66,12 +68,12 @@ class Aggregation:
 
     def _contributions(self, keys: Int64s) -> tuple[Int64s, Int64s]:
         found, count = list[tuple[Int64s, Int64s]](), 0
+        width = 8 * (len(self._arguments) + 1) * _COPIES
         for piece in self.runner.contributions(keys, self._arguments):
             found.append(piece)
             count += len(piece[0])
-            if count > _MOST:
-                message = f"{self.relation.name!r} gathers more than {_MOST:,} derivations at a time"
-                raise RuleLimit(message, "gather less", self.runner.rule.number)
+            if count * width > self._guard.allowed.bytes:
+                raise out_of_memory(self._guard.allowed, count, self.relation.name, self.runner.rule.number)
         if not found:
             return np.empty(0, np.int64), np.empty((0, len(self._arguments)), np.int64)
         origins = np.concatenate([origins for origins, _ in found])

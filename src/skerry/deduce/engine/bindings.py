@@ -1,15 +1,16 @@
 """Bindings of a rule's variables, a column each: what the steps of a plan hand on."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from skerry.deduce.engine.encoding import Encoding
+from skerry.deduce.engine.guard import Guard
 from skerry.deduce.engine.relation import Relation
 from skerry.deduce.evaluate import Calls
 from skerry.model.arrays import Bools, Int64s
-from skerry.plan.program import Program, Rule
+from skerry.plan.program import Program
 
 __all__ = ["BELOW", "LOWEST", "ORIGIN", "RANK", "Bindings", "Setting"]
 
@@ -51,5 +52,4 @@ class Setting:
     encoding: Encoding
     calls: Calls
     unit: int
-    check: Callable[[Rule], None]
-    """Called between pieces of a rule's work: raises when the time is up."""
+    guard: Guard

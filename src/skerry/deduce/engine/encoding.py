@@ -4,6 +4,7 @@ Whole numbers, times and truth values stand for themselves, floats are kept by t
 number in one table of the program.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -11,11 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from skerry.deduce.allowance import Allowance
 from skerry.deduce.limits import longest
 from skerry.deduce.values import coerce, depth, key, kind
 from skerry.model.arrays import Bools, Int64s
 from skerry.model.term import Compound, Value
-from skerry.plan.program import Limits, Type
+from skerry.plan.limits import Limits
+from skerry.plan.program import Type
 
 __all__ = ["Encoding", "Kind", "Vector", "both", "distinct", "kind_of"]
 
@@ -30,6 +33,8 @@ class Kind(IntEnum):
 
 
 _FEWEST = 1 << 16
+_VALUE_BYTES = 120
+"""What a value takes beside itself and its key: an entry in a dictionary and one in a list, with free ones."""
 _KINDS = {Type.INT: Kind.INT, Type.TIME: Kind.INT, Type.FLOAT: Kind.FLOAT, Type.BOOL: Kind.BOOL}
 _PLAIN: Mapping[Type, set[type]] = {
     Type.STRING: {str},
@@ -81,10 +86,12 @@ class Encoding:
     ([0, 1, 0], ['b'])
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(self, allowed: Allowance | None = None) -> None:
         self._numbers: dict[object, int] = {}
         self._values: list[Value] = []
-        self._limits = limits or Limits()
+        self._allowed = allowed or Allowance.of(Limits())
+        self.bytes = 0
+        """About how much memory the values in the table take."""
         self.too_large: dict[int, str] = {}
         """Numbers of lists and terms beyond the program's limits, and what they are."""
         self._free: list[int] = []
@@ -149,6 +156,7 @@ class Encoding:
         for found, number in list(self._numbers.items()):
             if number not in needed:
                 del self._numbers[found]
+                self.bytes -= _bytes_of(self._values[number])
                 self._values[number] = False
                 self.too_large.pop(number, None)
                 self._free.append(number)
@@ -236,6 +244,7 @@ class Encoding:
         number = self._numbers.get(found)
         if number is None:
             number = self._numbers[found] = self._take(value)
+            self.bytes += _bytes_of(value)
             if isinstance(value, tuple | Compound):
                 self._measure(number, value)
         return number
@@ -255,15 +264,20 @@ class Encoding:
         return len(self._values) - 1
 
     def _measure(self, number: int, value: Value) -> None:
-        if depth(value) > self._limits.term_depth:
-            self.too_large[number] = f"a term more than {self._limits.term_depth} deep"
-        elif longest(value) > self._limits.list_length:
-            self.too_large[number] = f"a list longer than {self._limits.list_length:,}"
+        if depth(value) > self._allowed.term_depth:
+            self.too_large[number] = f"a term more than {self._allowed.term_depth} deep"
+        elif longest(value) > self._allowed.list_length:
+            self.too_large[number] = f"a list longer than {self._allowed.list_length:,}"
 
 
 def _type_of(value: Value) -> Type:
     found = kind(value)
     return found if found in (Type.BOOL, Type.INT, Type.FLOAT) else Type.ANY
+
+
+def _bytes_of(value: Value) -> int:
+    """About how much memory a value takes, with its key and its entries in the table."""
+    return _VALUE_BYTES + 2 * sys.getsizeof(value)
 
 
 def _size(value: Value) -> int | float:

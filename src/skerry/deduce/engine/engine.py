@@ -1,6 +1,5 @@
 """The engine: keeps a program's answers true while facts come and go, at a cost that follows what changes."""
 
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import overload
@@ -9,23 +8,24 @@ from weakref import WeakSet
 import numpy as np
 import pyarrow as pa
 
+from skerry.deduce.allowance import Allowance
 from skerry.deduce.change import Change
 from skerry.deduce.engine.arrow_columns import ArrowColumns
 from skerry.deduce.engine.bindings import Setting
 from skerry.deduce.engine.encoding import Encoding, Kind, Vector, kind_of
+from skerry.deduce.engine.guard import Guard
 from skerry.deduce.engine.isolate_aggregates import isolate_aggregates
 from skerry.deduce.engine.maintenance import choose_maintenance
 from skerry.deduce.engine.relation import NEW, Relation
 from skerry.deduce.engine.windows import Window
 from skerry.deduce.evaluate import Calls
-from skerry.deduce.limits import out_of_time
 from skerry.deduce.rule_text import write_value
 from skerry.deduce.values import Row
 from skerry.errors import InputError, RunError
 from skerry.kernels.precompile import precompile
 from skerry.model.arrays import Int64s
 from skerry.model.term import Value
-from skerry.plan.program import Checked, Predicate, Rule, Type
+from skerry.plan.program import Checked, Predicate, Type
 
 __all__ = ["Engine"]
 
@@ -54,6 +54,18 @@ class Rows(Sequence[Row]):
         """Decode all of them, once."""
         return self.decode()[index]
 
+    def column(self, index: int) -> tuple[Int64s, Sequence[Value] | None]:
+        """A number per row for a column's values, and what the numbers stand for; None: for themselves."""
+        type_ = self._predicate.columns[index].type
+        if self._rows is None:
+            codes = self._codes[:, index]
+        else:
+            codes = self._engine.encode_values([row[index] for row in self._rows], type_)
+        if kind_of(type_) is Kind.INT:
+            return codes, None
+        different, which = np.unique(codes, return_inverse=True)
+        return which, self._engine.decode_values(different, type_)
+
     def decode(self) -> list[Row]:
         """All rows."""
         if self._rows is None:
@@ -79,15 +91,15 @@ class Engine:
             components.append(isolate_aggregates(component, self._predicates))
         self._watched = tuple(checked.predicates if watched is None else watched)
         self._relations = {name: Relation(name, each.arity) for name, each in self._predicates.items()}
-        self._limits = checked.program.limits
-        self._encoding = Encoding(self._limits)
-        self._columns = ArrowColumns(self._encoding, unit)
-        setting = Setting(checked.program, self._relations, self._encoding, builtins, unit, self._check)
-        self._components = [choose_maintenance(setting, self._predicates, component) for component in components]
+        allowed = Allowance.of(checked.program.limits)
+        self._encoding = Encoding(allowed)
         base = {name: each for name, each in checked.predicates.items() if each.base}
+        self._guard = Guard(allowed, self._relations, self._encoding, base)
+        self._columns = ArrowColumns(self._encoding, unit)
+        setting = Setting(checked.program, self._relations, self._encoding, builtins, unit, self._guard)
+        self._components = [choose_maintenance(setting, self._predicates, component) for component in components]
         self._windows = {name: Window(self._relations[name], each, unit) for name, each in base.items()}
         self._silent = {name for name, each in base.items() if each.silent}
-        self._end = 0.0
         self._ticks = self._changed_tuples = 0
         self._stopped: BaseException | None = None
         self._lent: WeakSet[Rows] = WeakSet()
@@ -125,6 +137,11 @@ class Engine:
         relation = self._relations[predicate]
         return set(self.decode_rows(self._predicates[predicate], relation.codes[relation.rows()]))
 
+    def held(self, predicate: str) -> Rows:
+        """What holds of a predicate, undecoded."""
+        relation = self._relations[predicate]
+        return self._lend(predicate, relation.codes[relation.rows()])
+
     def count(self, predicate: str) -> int:
         """How many tuples a predicate has."""
         return self._relations[predicate].size
@@ -148,6 +165,14 @@ class Engine:
             return [() for _ in range(len(codes))]
         columns = [self._encoding.decode(codes[:, index], each.type) for index, each in enumerate(predicate.columns)]
         return list(zip(*columns, strict=True))
+
+    def decode_values(self, codes: Int64s, type_: Type) -> list[Value]:
+        """The values of codes."""
+        return self._encoding.decode(codes, type_)
+
+    def encode_values(self, values: Sequence[Value], type_: Type) -> Int64s:
+        """The codes of values that a column of a type holds."""
+        return self._encoding.encode(values, type_).codes
 
     def _base(self, name: str) -> Predicate:
         if name not in self._windows:
@@ -177,7 +202,7 @@ class Engine:
     def _tick(self, now: int | None, inserts: Mapping[str, Int64s], deletes: Mapping[str, Int64s]) -> Changed:
         if self._stopped is not None:
             raise RunError(f"the program was stopped: {self._stopped}")
-        self._end = time.monotonic() + self._limits.seconds
+        self._guard.begin()
         old = {name: self._windows[name].take_expired(now) for name in self._silent}
         leaving = {name: (rows, self._relations[name].codes[rows]) for name, rows in old.items() if rows.size}
         faded = self._step(lambda: self._suspend(leaving)) if leaving else {}
@@ -262,10 +287,6 @@ class Engine:
         known = {row.tobytes() for row in came_in_silence}
         is_reported = [row.tobytes() not in known for row in deleted]
         return np.concatenate([inserted, stayed]), deleted[np.array(is_reported, np.bool_)]
-
-    def _check(self, rule: Rule) -> None:
-        if time.monotonic() > self._end:
-            raise out_of_time(self._limits, rule.head.predicate, rule.number)
 
 
 @cache

@@ -51,7 +51,7 @@ class LocalMaintenance(GroupMaintenance):
         inside = order.parts[heads] == order.parts[np.concatenate([needed for _, needed in needs])]
         circular = np.isin(order.parts, order.parts[heads[inside]])
         for level in _by_level(order.levels):
-            self._setting.check(self.component.rules[0])
+            self._setting.guard.check(self.component.rules[0])
             self._settle_level(nodes, level, bool(circular[level].any()))
         self._begun = True
 

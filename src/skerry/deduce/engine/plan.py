@@ -55,7 +55,7 @@ class Plan:
                     yield from self._go(0, bindings.slice(start, min(start + self.piece, bindings.count)), want, done)
             except RuleLimit as limit:
                 message, fix, rule, code = limit.args
-                raise RuleLimit(message, fix, rule or self.rule.number, code) from None
+                raise type(limit)(message, fix, rule or self.rule.number, code) from None
 
     def heads(self, rows: Int64s, want: int, beside: dict[str, Int64s]) -> Iterator[tuple[Int64s, Int64s | None]]:
         """The rows of the head, in pieces, with the greatest rank of their inputs if it is asked for."""
@@ -103,12 +103,12 @@ class Plan:
                 bindings = step.run(bindings, want)
             if not bindings.count:
                 return
-        self.setting.check(self.rule)
+        self.setting.guard.check(self.rule)
         yield bindings
 
     def _pieces(self, step: Match, bindings: Bindings, found: Found, want: int) -> Iterator[Bindings]:
         for start, stop in _cuts(found.counts, self.piece):
-            self.setting.check(self.rule)
+            self.setting.guard.check(self.rule)
             part = Found(found.heads[start:stop], found.counts[start:stop])
             piece = step.gather(bindings.slice(start, stop), part, want)
             if piece.count:
@@ -119,7 +119,7 @@ class Plan:
         most = _FEW
         while bindings.count:
             for start, stop in _cuts(np.minimum(found.counts, most), self.piece):
-                self.setting.check(self.rule)
+                self.setting.guard.check(self.rule)
                 part = Found(found.heads[start:stop], found.counts[start:stop])
                 piece, rest = step.gather_some(bindings.slice(start, stop), part, want, most)
                 found.heads[start:stop], found.counts[start:stop] = rest

@@ -16,7 +16,6 @@ import numpy as np
 from skerry.deduce.engine.bindings import LOWEST, Setting
 from skerry.deduce.engine.relation import NEW, Relation
 from skerry.deduce.engine.rule_runner import Heads, RuleRunner
-from skerry.deduce.limits import too_many_tuples
 from skerry.model.arrays import Bools, Int64s
 
 __all__ = ["PredicateGroup", "Stage"]
@@ -124,10 +123,8 @@ class PredicateGroup:
         return changed
 
     def _guard(self, relation: Relation, runner: RuleRunner) -> None:
-        self._setting.check(runner.rule)
-        limits = self._setting.program.limits
-        if relation.size > limits.tuples:
-            raise too_many_tuples(limits, relation.name, runner.rule.number)
+        self._setting.guard.check(runner.rule)
+        self._setting.guard.check_size(relation, runner.rule)
 
     def _suspend(self, doubted: Mapping[str, Sequence[Int64s]], stage: Stage) -> dict[str, list[Int64s]]:
         """Suspend, from the lowest rank up, what rests on nothing of lower rank."""

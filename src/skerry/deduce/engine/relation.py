@@ -14,6 +14,8 @@ __all__ = ["KEPT", "NEW", "OLD", "Relation"]
 _NO_ROWS = np.empty(0, np.int64)
 KEPT = OLD | NEW
 """There before the tick, and still."""
+_ROW_BYTES = 8 + 1 + 16 + 8
+"""What a row takes beside its codes: rank, state, slots, a note that it was touched."""
 
 
 class Relation:
@@ -41,6 +43,7 @@ class Relation:
         """Rows that came or left in this tick, if only for a while; each stands here once."""
         self._former_ranks: list[tuple[Int64s, Int64s]] = []
         self._last = (0, _NO_ROWS, _NO_ROWS)
+        self._former_size = 0
 
     @property
     def codes(self) -> Int64s:
@@ -151,9 +154,19 @@ class Relation:
         states = self.states[touched] & (OLD | NEW)
         return touched[states == NEW], touched[states == OLD]
 
+    def count_changes(self) -> int:
+        """About how many rows came or left in this tick, if only for a while."""
+        return max(sum(rows.size for rows in self._touched), self.size - self._former_size)
+
+    def count_bytes(self) -> int:
+        """How much memory its rows and lists take, apart from what is free in their tables."""
+        links = sum(postings.count_bytes(self.size) for postings in self._postings.values())
+        return self.size * (8 * self.arity + _ROW_BYTES) + links
+
     def commit(self) -> None:
         """End the tick: the rows that hold now are the old state of the next."""
         self._end(lambda states: np.where(states & NEW, NEW | OLD, 0).astype(np.int8))
+        self._former_size = self.size
 
     def roll_back(self) -> None:
         """Undo the tick: the rows before it hold again, at their old ranks."""

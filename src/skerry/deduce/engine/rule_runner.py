@@ -12,7 +12,7 @@ from skerry.deduce.engine.encoding import Kind, Vector, both, kind_of
 from skerry.deduce.engine.plan import Plan
 from skerry.deduce.engine.planner import Planner
 from skerry.deduce.engine.relation import NEW, OLD
-from skerry.errors import RuleLimit
+from skerry.deduce.limits import too_long
 from skerry.model.arrays import Bools, Int64s
 from skerry.model.term import Term
 from skerry.plan.program import Aggregate, Atom, Predicate, Rule, Type
@@ -124,8 +124,7 @@ class RuleRunner:
         large = self.setting.encoding.too_large
         for number in np.unique(codes).tolist():
             if number in large:
-                message = f"{large[number]} in {self._predicate.name!r}"
-                raise RuleLimit(message, "declare a limit on its length", self.rule.number)
+                raise too_long(f"{large[number]} in {self._predicate.name!r}", self.rule.number)
 
     def _sizes_of(self, codes: Int64s, type_: Type) -> npt.NDArray[Any]:
         return self.setting.encoding.sizes(Vector(np.ascontiguousarray(codes), type_))

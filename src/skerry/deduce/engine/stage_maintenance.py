@@ -82,10 +82,10 @@ class StageMaintenance(GroupMaintenance):
         return self._part_index[predicate]
 
     def _guard(self, stages: set[int]) -> None:
-        self._setting.check(self.component.rules[0])
-        limits = self._setting.program.limits
-        if len(stages) > limits.stage:
-            raise too_many_stages(limits, self.component.predicates[0], self.component.rules[0].number)
+        guard = self._setting.guard
+        guard.check(self.component.rules[0])
+        if len(stages) > guard.allowed.stages:
+            raise too_many_stages(guard.allowed, self.component.predicates[0], self.component.rules[0].number)
 
     def _settle_part(self, queue: "_Queue", stage: int, part: Part, waiting: "_Waiting") -> None:
         relations = [self._setting.relations[name] for name in part.predicates]

@@ -28,6 +28,8 @@ _BEGINNING = "$beginning"
 """A relation of one row: from it follows what follows from nothing."""
 _LOOKS = 1 << 20
 """How many rows the kernel looks at before Python checks the time limit."""
+_MOST = 1 << 62
+"""What the kernel takes for no limit."""
 
 
 class _Walk(NamedTuple):
@@ -137,9 +139,10 @@ class _Tuples:
 
     def _begin(self, is_first: bool) -> None:
         """Let all wait that has changed outside; nothing else has been done."""
-        words, limits = self._machine.words, self._setting.program.limits
+        words, allowed = self._machine.words, self._setting.guard.allowed
         words[:] = 0
-        words[Word.LOOKS], words[Word.MOST_STAGES], words[Word.MOST_TUPLES] = _LOOKS, limits.stage, limits.tuples
+        words[Word.LOOKS] = _LOOKS
+        words[Word.MOST_STAGES], words[Word.MOST_TUPLES] = min(allowed.stages, _MOST), min(allowed.tuples, _MOST)
         self._machine.relations[:, RelationField.SIZE] = [relation.size for relation in self._relations]
         for name, index in self._relation_index.items():
             relation = self._relations[index]
@@ -167,10 +170,11 @@ class _Tuples:
 
     def _handle(self, ending: Ending) -> None:
         """Give what is lacking, or tell what is wrong."""
-        words, limits = self._machine.words, self._setting.program.limits
+        words, guard = self._machine.words, self._setting.guard
         match ending:
             case Ending.TIME:
                 words[Word.LOOKS] = _LOOKS
+                self._store_sizes()
             case Ending.HEAP:
                 self._make_room(int(words[Word.WAITING]) + 1)
             case Ending.ROWS:
@@ -179,12 +183,12 @@ class _Tuples:
                 self.update_plans()
             case Ending.TUPLES:
                 walk = self._proofs[words[Word.LACKING]]
-                raise too_many_tuples(limits, walk.start, walk.runner.rule.number)
+                raise too_many_tuples(guard.allowed.tuples, walk.start, walk.runner.rule.number)
             case Ending.STAGES:
-                raise too_many_stages(limits, self._component.predicates[0], self._component.rules[0].number)
+                raise too_many_stages(guard.allowed, self._component.predicates[0], self._component.rules[0].number)
             case Ending.WRONG:
                 raise self._wrong()
-        self._setting.check(self._in_hand().runner.rule)
+        guard.check(self._in_hand().runner.rule)
 
     def _in_hand(self) -> _Walk:
         """The plan that is being walked."""

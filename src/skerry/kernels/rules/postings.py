@@ -124,6 +124,10 @@ class Postings:
         queries, rows, heads, counts = _gather_some(*found, self._links, states, want, most, room)
         return Matches(queries, rows), Found(heads, counts)
 
+    def count_bytes(self, rows: int) -> int:
+        """How much memory so many rows and their keys take here."""
+        return rows * 12 + self.keys * (8 * self.columns.size + 16 + 32)
+
     @property
     def address(self) -> int:
         """Where its header lies."""

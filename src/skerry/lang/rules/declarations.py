@@ -10,6 +10,7 @@ from skerry.errors import Location, RuleError
 from skerry.lang.rules.syntax import Statement, Syntax
 from skerry.lang.rules.terms import MOST_COLUMNS, Names, Reader, microseconds, text_of, token_location, tokens, whole
 from skerry.model.term import Constant, Value
+from skerry.plan.limits import LIMITS, parse_limit
 from skerry.plan.program import Column, Function, Output, Predicate, Spatial, Type
 
 __all__ = ["Declarations"]
@@ -30,6 +31,7 @@ class Declarations:
     functors: dict[str, int] = field(default_factory=dict)
     constants: dict[str, Value] = field(default_factory=dict)
     spatial: list[Spatial] = field(default_factory=list)
+    limits: dict[str, float] = field(default_factory=dict)
 
     def add(self, statement: Statement) -> None:
         """Take in a declaration."""
@@ -42,6 +44,7 @@ class Declarations:
             "predicate": self._function,
             "spatial": self._spatial,
             "output": self._output,
+            "most": self._limit,
         }
         kinds[statement.kind](statement)
 
@@ -106,6 +109,20 @@ class Declarations:
         to = text_of(options["to"]) if "to" in options else None
         name = tokens(statement.tree.children)[1]
         self.outputs.append(Output(str(name), _MODES[mode], to, statement.location))
+
+    def _limit(self, statement: Statement) -> None:
+        """``limit tuples 5000000``: what the whole program may take."""
+        name, written = tokens(statement.tree.children)
+        if name not in LIMITS:
+            fix = f"known: {', '.join(LIMITS)}; the limit of a column stands in its declaration: limit d <= 64"
+            raise RuleError("E003", f"unknown limit {str(name)!r}", fix, None, token_location(name))
+        if name in self.limits:
+            raise RuleError("E003", f"limit {name} is given twice", "keep one", None, token_location(name))
+        try:
+            self.limits[str(name)] = parse_limit(str(name), str(written))
+        except ValueError as error:
+            message = f"limit {name} is {error}, got {written}"
+            raise RuleError("E001", message, "", None, token_location(written)) from None
 
     def _new(self, name: Token) -> str:
         if name in ("_", "TRUE", "FALSE", "true", "false"):

@@ -5,6 +5,7 @@ from skerry.errors import RuleError
 from skerry.lang.rules.declarations import Declarations
 from skerry.lang.rules.syntax import Statement, statements
 from skerry.lang.rules.terms import Names, Reader
+from skerry.plan.limits import Limits
 from skerry.plan.program import Atom, Program, Rule
 
 __all__ = ["read"]
@@ -36,6 +37,7 @@ def read(text: str) -> Program:
         functors=declarations.functors,
         constants=declarations.constants,
         spatial=tuple(declarations.spatial),
+        limits=Limits(**declarations.limits),
         text=text,
     )
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from sqlglot import exp
 
 from skerry.catalog import Source, View
-from skerry.deduce.builtins import list_allowed_modules
 from skerry.deduce.checks import check
+from skerry.deduce.project_settings import list_allowed_modules, read_project_limits
 from skerry.errors import InputError, OptionError, RuleError, UnknownStream
 from skerry.lang.rules import read
 from skerry.lang.rules.bind_streams import deduce_node
@@ -16,6 +17,7 @@ from skerry.lang.sql.query import query_plan
 from skerry.lang.sql.streams import Streams
 from skerry.model.expression import Expression
 from skerry.plan.deduce import Deduce
+from skerry.plan.limits import LIMITS, Limits, option_of, parse_limits
 from skerry.plan.node import Node
 from skerry.plan.program import Output
 from skerry.plan.project import Project
@@ -23,17 +25,19 @@ from skerry.plan.view import ViewPlan
 
 __all__ = ["rules_outputs", "rules_plan"]
 
-_OPTIONS = {"late_to", "output", "rules"}
+_OPTIONS = {"late_to", "output", "rules", *map(option_of, LIMITS)}
 _BESIDE = {"changes": ["_ts", "_op"], "snapshot": ["_ts"]}
 """What a mode tells of a tuple beside its columns."""
 
 
-def rules_plan(view: View, base: Path, tree: exp.Expr | None, streams: Streams, options: Mapping[str, str]) -> Node:
-    """Bind a view's program to the catalogue, and what is selected from it."""
+def rules_plan(
+    view: View, base: Path, limits: Limits, tree: exp.Expr | None, streams: Streams, options: Mapping[str, str]
+) -> Node:
+    """Bind a view's program to the catalogue, and what is selected from it. ``limits``: those of the command."""
     unknown = sorted(options.keys() - _OPTIONS)
     if unknown:
         raise OptionError(f"a view made of rules has no option {unknown[0]!r}; known are {', '.join(sorted(_OPTIONS))}")
-    node = _bind_program(view, base, streams)
+    node = _bind_program(view, base, limits, streams)
     if tree is None:
         names = [*_BESIDE.get(node.output.mode, ()), *node.columns.names]
         return Project(node, tuple((name, Expression.of(name, node.schema.field(name).type)) for name in names))
@@ -47,7 +51,7 @@ def rules_outputs(program: str, file: str) -> tuple[Output, ...]:
         return check(read(program)).outputs
 
 
-def _bind_program(view: View, base: Path, streams: Streams) -> Deduce:
+def _bind_program(view: View, base: Path, limits: Limits, streams: Streams) -> Deduce:
     def find(name: str) -> Source:
         found = streams.find(name)
         if found is None:
@@ -56,7 +60,22 @@ def _bind_program(view: View, base: Path, streams: Streams) -> Deduce:
 
     builtins = (tuple(list_allowed_modules(base)), str(base.resolve()))
     with _name_file(view.options["rules"]):
-        return deduce_node(read(view.program), view.options.get("output"), find, builtins)
+        program = read(view.program)
+        nearest = limits.over(_read_limits(view)).over(program.limits).over(read_project_limits(base))
+        return deduce_node(replace(program, limits=nearest), view.options.get("output"), find, builtins)
+
+
+def _read_limits(view: View) -> Limits:
+    """The limits that stand behind WITH."""
+    found = Limits()
+    for name in LIMITS:
+        try:
+            found = parse_limits({name: view.options.get(option_of(name))}).over(found)
+        except ValueError as error:
+            given = view.options[option_of(name)]
+            message = f"view {view.name!r}: option {option_of(name)} must be {error}; got {given!r}"
+            raise OptionError(message) from None
+    return found
 
 
 @contextmanager

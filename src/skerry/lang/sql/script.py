@@ -20,6 +20,7 @@ from skerry.lang.sql.subscriptions import SUBSCRIPTIONS, is_about_subscriptions,
 from skerry.lang.sql.view_options import VIEW_OPTIONS, view_owner
 from skerry.model.options import parse_options
 from skerry.plan.check_times import check_times
+from skerry.plan.limits import Limits
 from skerry.plan.rewrites.inline_views import inline_views
 from skerry.plan.view import ViewPlan
 
@@ -36,8 +37,8 @@ class Session:
     ['speed']
     """
 
-    def __init__(self, catalog: Catalog, base: Path = Path()) -> None:
-        self.catalog, self._base = catalog, base
+    def __init__(self, catalog: Catalog, base: Path = Path(), limits: Limits | None = None) -> None:
+        self.catalog, self._base, self._limits = catalog, base, limits or Limits()
         self._known: dict[str, tuple[View, ViewPlan]] = {}
 
     def execute(self, script: str) -> None:
@@ -152,7 +153,7 @@ class Session:
 
     def _bind(self, view: View, tree: exp.Create, within: tuple[str, ...]) -> ViewPlan:
         streams = Streams(self.catalog, partial(self.plan, within=within), hidden=within)
-        bind = partial(rules_plan, view, self._base) if view.program else query_plan
+        bind = partial(rules_plan, view, self._base, self._limits) if view.program else query_plan
         root = inline_views(bind(tree.expression, streams, view.options), streams.plan)
         plan = ViewPlan(view.name, root, view.options, tuple(streams.plans))
         if plan.views:

@@ -2,6 +2,7 @@
 
 from skerry.model.options import Option, Owner, one_of, text
 from skerry.operators.joins.make_technique import TECHNIQUES
+from skerry.plan.limits import LIMITS, option_of
 from skerry.shedding.bounded_join import POLICIES
 
 __all__ = ["VIEW_OPTIONS", "view_owner"]
@@ -13,6 +14,7 @@ VIEW_OPTIONS = (
     Option("loss_to", text(), help="An output for reports of what was shed."),
     Option("max_combinations", text(), help="How many combinations a reading may make."),
     Option("max_lag", text(), help="How long readings may wait before some are shed."),
+    *(Option(option_of(name), text(), help=f"Rules: a limit, see limit {name} in docs/rules.md.") for name in LIMITS),
     Option("memory_rows", text(), help="How many rows a join may keep in memory."),
     Option("on_overload", one_of("wait", "shed"), "wait", "What becomes of readings that are too many."),
     Option("output", text(), help="Rules: the predicate that is the answer."),

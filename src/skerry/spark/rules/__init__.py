@@ -1,5 +1,5 @@
 """Rule programs over facts too many for one process: semi-naive rounds over DataFrames."""
 
-from skerry.spark.rules.derive_files import derive, find_run_obstacle
+from skerry.spark.rules.derive_files import Answers, derive, find_run_obstacle
 
-__all__ = ["derive", "find_run_obstacle"]
+__all__ = ["Answers", "derive", "find_run_obstacle"]

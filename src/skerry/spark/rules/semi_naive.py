@@ -1,38 +1,59 @@
-"""Semi-naive evaluation in rounds: each joins what is new with all there is, and keeps what was not there before."""
+"""Semi-naive evaluation in rounds: each joins what is new with all there is, and keeps what was not there before.
 
+A recursion that falls apart by a pivot needs no rounds: see ``buckets``.
+"""
+
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 import pyarrow as pa
+from pyspark import StorageLevel
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from skerry.deduce.aggregates import aggregate_values
-from skerry.deduce.limits import too_many_tuples
-from skerry.errors import RuleLimit
+from skerry.deduce.limits import out_of_time, too_many_tuples
+from skerry.errors import MemoryLimit, RuleLimit
+from skerry.model.batch import as_batch
 from skerry.model.term import Constant, Value, Variable
 from skerry.plan.program import Aggregate, Atom, Checked, Class, Component, Rule
 from skerry.spark.rules.bodies import Body, bindings, name_of
+from skerry.spark.rules.buckets import Buckets, find_limit
+from skerry.spark.rules.partitions import partitions_for
+from skerry.spark.rules.pivots import find_pivot, is_recursive
 from skerry.spark.rules.supported import schema_of
 
-__all__ = ["compute_model"]
+__all__ = ["Found", "Watch", "compute_model"]
+
+Watch = Callable[[str], None]
+"""Is told how far the work has come."""
 
 _ROUNDS_PER_CHECKPOINT = 5
 """After so many rounds the frame of all tuples is checkpointed, so that its lineage stays short."""
+_MOST_SENT = 20_000_000
+"""So many values of other predicates are sent to every task, at the most."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What holds of a predicate."""
+
+    frame: DataFrame
+    count: int
+    is_sorted: bool = False
+    """Whether its rows stand in order, from the first partition to the last."""
 
 
 def compute_model(
-    spark: SparkSession,
-    checked: Checked,
-    facts: Mapping[str, DataFrame],
-    unit: int = 1,
-    watch: Callable[[str, int, int], None] | None = None,
-) -> dict[str, DataFrame]:
-    """What a program makes true of facts: a frame per predicate. ``watch`` gets predicate, round, tuples.
+    spark: SparkSession, checked: Checked, facts: Mapping[str, DataFrame], unit: int = 1, watch: Watch | None = None
+) -> dict[str, Found]:
+    """What a program makes true of facts, by predicate.
 
-    The program must be one that ``supported.find_obstacle`` has nothing against.
+    The program must be one that ``supported.find_obstacle`` has nothing against. There are no limits but those set.
     """
     rounds = _Rounds(spark, checked, dict(facts), unit, watch)
     try:
@@ -41,8 +62,8 @@ def compute_model(
     except PySparkException as error:
         if "ARITHMETIC_OVERFLOW" in str(error):
             raise RuleLimit("a whole number does not fit into 64 bits", "declare a limit, or use floats") from None
-        raise
-    return rounds.relations
+        raise find_limit(error) or error from None
+    return {name: rounds.describe(name) for name in rounds.relations}
 
 
 class _Rounds:
@@ -52,13 +73,20 @@ class _Rounds:
         checked: Checked,
         relations: dict[str, DataFrame],
         unit: int,
-        watch: Callable[[str, int, int], None] | None,
+        watch: Watch | None,
     ) -> None:
         self._spark, self._checked, self._unit, self._watch = spark, checked, unit, watch
         self.relations = relations
         self._counts: dict[str, int] = {}
         self._new: dict[str, int] = {}
+        self._sorted: set[str] = set()
+        self._limits, self._begun = checked.program.limits, time.monotonic()
+        self._cores = spark.sparkContext.defaultParallelism
         self._start = spark.range(1).select(F.lit(1).alias("v_"))
+
+    def describe(self, name: str) -> Found:
+        """What was found of a predicate."""
+        return Found(self.relations[name], self._count(name), name in self._sorted)
 
     def settle(self, component: Component) -> None:
         """Make a component's predicates true; those below it are."""
@@ -70,7 +98,49 @@ class _Rounds:
             for name in own:
                 self._add(name, self._derive(name, [Body(rule) for rule in _rules(component, name)], {}), 1)
             return
-        self._recursive(component, own)
+        if not self._settle_in_buckets(component):
+            self._recursive(component, own)
+
+    def _settle_in_buckets(self, component: Component) -> bool:
+        """Settle a recursion whose buckets need nothing of each other; False if it is none, or one is too large."""
+        pivot = find_pivot(component)
+        if pivot is None:
+            return False
+        [name] = component.predicates
+        buckets = Buckets.of(self._checked, component, schema_of(self._checked, name), self._unit)
+        if sum(self._count(each) * self._checked.predicates[each].arity for each in buckets.needs) > _MOST_SENT:
+            return False
+        exits = [rule for rule in _rules(component, name) if not is_recursive(rule, component.predicates)]
+        seeds = self._write_down(self._derive(name, [Body(rule) for rule in exits], {}))
+        others = {each: as_batch(self.relations[each].toArrow()) for each in buckets.needs}
+        try:
+            found = self._write_down(buckets.derive(self._spark, seeds, pivot, others, self._cores))
+            self._counts[name] = found.count()
+        except PySparkException as error:
+            if isinstance(find_limit(error), MemoryLimit):
+                return False
+            raise
+        self.relations[name] = found
+        self._sorted |= {name} if pivot == 0 else set()
+        self._check(name, component.rules[0])
+        return True
+
+    def _count(self, name: str) -> int:
+        """How many tuples a predicate has."""
+        if name not in self._counts:
+            self._counts[name] = self.relations[name].count()
+        return self._counts[name]
+
+    def _check(self, name: str, rule: Rule) -> None:
+        """Stop where a limit was set and is reached."""
+        if self._limits.tuples is not None and self._counts[name] > self._limits.tuples:
+            raise too_many_tuples(self._limits.tuples, name)
+        if self._limits.seconds is not None and time.monotonic() > self._begun + self._limits.seconds:
+            raise out_of_time(self._limits.seconds, name, rule.number)
+
+    def _write_down(self, frame: DataFrame) -> DataFrame:
+        """A frame whose rows are computed once, when they are first needed, and kept as bytes."""
+        return frame.localCheckpoint(eager=False, storageLevel=StorageLevel.MEMORY_AND_DISK)
 
     def _recursive(self, component: Component, own: Sequence[str]) -> None:
         first = {name: [Body(rule) for rule in _rules(component, name)] for name in own}
@@ -111,20 +181,22 @@ class _Rounds:
         """Put tuples that are new into a relation; give them, written down."""
         known, before = self.relations[name], self._counts[name]
         fresh = found.join(known, list(known.columns), "left_anti") if before else found
-        new = fresh.localCheckpoint(eager=False)
-        self._new[name] = new.count()
+        with partitions_for(self._spark, before) as parts:
+            new = self._write_down(fresh)
+            self._new[name] = new.count()
         self._counts[name] = before + self._new[name]
-        limits = self._checked.program.limits
-        if self._counts[name] > limits.tuples:
-            raise too_many_tuples(limits, name)
+        self._check(name, _rules_of(self._checked, name)[0])
         if self._watch:
-            self._watch(name, number, self._counts[name])
+            self._watch(f"{name}: round {number}, {self._counts[name]:,} tuples")
         if self._new[name]:
             self.relations[name] = known.unionByName(new) if before else new
         if number % _ROUNDS_PER_CHECKPOINT == 0:
-            parts = self._spark.sparkContext.defaultParallelism
-            self.relations[name] = self.relations[name].coalesce(parts).localCheckpoint()
+            self.relations[name] = self._write_down(self.relations[name].coalesce(parts))
         return new
+
+
+def _rules_of(checked: Checked, name: str) -> list[Rule]:
+    return [rule for rule in checked.rules if rule.head.predicate == name]
 
 
 def _rules(component: Component, name: str) -> list[Rule]:
