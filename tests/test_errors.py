@@ -23,6 +23,7 @@ ONE_OF_EACH = [
     errors.RunError("the answers differ"),
     errors.LimitError("a step gives 9 combinations of tuples or more, the limit is", 8),
     errors.RuleLimit("'p' has more than 10 tuples", "declare a limit", 2),
+    errors.MemoryLimit("tuples take more than 1 GiB", "declare a limit", 2),
     errors.KernelError("lengths differ:", 1, 2),
 ]
 

@@ -13,6 +13,7 @@ def test_public_names_are_these():
         "Database",
         "FileSink",
         "InputError",
+        "Limits",
         "MemorySink",
         "OptionError",
         "Outcome",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from skerry.catalog import Sensor, Source, Subscription, View
     from skerry.database import Database, Settings, StandingView, connect
     from skerry.pipeline.outcome import Outcome, Tally
+    from skerry.plan.limits import Limits
     from skerry.sinks.files import FileSink
     from skerry.sinks.memory import MemorySink
     from skerry.sinks.sink import Sink
@@ -36,6 +37,7 @@ __all__ = [
     "Database",
     "FileSink",
     "InputError",
+    "Limits",
     "MemorySink",
     "OptionError",
     "Outcome",
@@ -62,6 +64,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Database": "skerry.database",
     "FileSink": "skerry.sinks.files",
+    "Limits": "skerry.plan.limits",
     "MemorySink": "skerry.sinks.memory",
     "Outcome": "skerry.pipeline.outcome",
     "Sensor": "skerry.catalog",

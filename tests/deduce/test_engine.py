@@ -128,6 +128,23 @@ def test_who_sets_a_limit_of_tuples_is_not_held_by_memory(monkeypatch):
     assert engine.count("path") == 3
 
 
+@pytest.mark.soak
+def test_a_closure_beyond_a_million_is_kept_true():
+    side = 48
+    nodes = side * side
+    edges = [(node, node + 1) for node in range(nodes) if (node + 1) % side]
+    edges += [(node, node + side) for node in range(nodes - side)]
+    engine, again = engine_of(CLOSURE), engine_of(CLOSURE)
+    tick(engine, edges)
+    assert engine.count("path") == (side * (side + 1) // 2) ** 2 - nodes
+    gone = [(side - 2, side - 1), (nodes // 2, nodes // 2 + 1), (nodes - 2, nodes - 1)]
+    tick(engine, deletes=gone)
+    tick(again, [edge for edge in edges if edge not in gone])
+    assert engine.rows("path") == again.rows("path")
+    tick(engine, gone)
+    assert engine.count("path") == (side * (side + 1) // 2) ** 2 - nodes
+
+
 def test_a_tick_that_takes_too_long_names_its_rule():
     engine = engine_of(CLOSURE, seconds=0.0)
     with pytest.raises(RuleLimit, match="rule 1: a tick takes more than 0 seconds, while 'path' is derived"):

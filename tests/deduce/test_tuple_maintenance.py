@@ -105,7 +105,7 @@ def test_names_stay_names_and_constants_are_found(monkeypatch):
     ("limits", "message"),
     [
         ({}, r"rule 2: 1853020188851841 \* 1853020188851841 does not fit into 64 bits"),
-        ({"stage": 3}, "'p' goes through more than 3 stages"),
+        ({"stages": 3}, "'p' goes through more than 3 stages"),
         ({"tuples": 4}, "'p' has more than 4 tuples"),
     ],
 )
