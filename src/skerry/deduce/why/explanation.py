@@ -7,7 +7,7 @@ from typing import cast
 from skerry.deduce.aggregates import aggregate_values
 from skerry.deduce.evaluate import Binding, Calls, match_pattern
 from skerry.deduce.rule_text import write_original, write_rule, write_subgoal, write_value
-from skerry.deduce.subgoal_order import Bind, Check, Match, Step
+from skerry.deduce.subgoal_order import Bind, Check, Match, Step, TakeApart
 from skerry.deduce.values import Row, row_key, sort_key
 from skerry.deduce.why.derivations import Derivation, Derivations, TupleRef
 from skerry.deduce.why.substitute import substitute
@@ -148,6 +148,8 @@ class Why:
             case Bind(variable, term):
                 equation, values = Comparison("=", variable, term), self._times.binding_with_timestamps(rule, binding)
                 return f"{self._write(equation, values)} has no value"
+            case TakeApart(pattern, term):
+                return f"false: {self._write_test(Comparison('=', term, pattern), rule, binding)}"
             case Check(Atom() as atom):
                 return f"blocked by {self._blocking(atom, binding)}"
             case Check(Comparison() as equation) if _is_fresh(equation):
@@ -216,8 +218,10 @@ def _text(rule: Rule) -> str:
 
 def _is_fresh(subgoal: Subgoal) -> bool:
     """Whether a subgoal only names a value: an equation that the checks made."""
-    equation = isinstance(subgoal, Comparison) and subgoal.operator == "="
-    return equation and isinstance(subgoal.left, Variable) and subgoal.left.name.startswith("$")
+    match subgoal:
+        case Comparison("=", Variable(name), _):
+            return name.startswith("$")
+    return False
 
 
 def _plain_names(argument: Term | Aggregate) -> list[str]:

@@ -4,11 +4,11 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
-from skerry.deduce.evaluate import Evaluator, is_pattern
+from skerry.deduce.evaluate import Evaluator
 from skerry.deduce.values import Row, coerce
 from skerry.errors import InputError, RuleError
 from skerry.lang.rules.read_program import read
-from skerry.model.term import Constant, Term, Terms, Value, Variable, variables
+from skerry.model.term import Constant, Term, Terms, Value, Variable, is_pattern, variables
 from skerry.plan.program import Atom, Checked, Column, Type, fresh
 
 __all__ = ["list_texts", "read_question"]
