@@ -8,7 +8,7 @@ from skerry.deduce.engine import Engine
 from skerry.deduce.why import Why
 from skerry.errors import InputError
 from skerry.lang.rules import read
-from skerry.lang.rules.question import read_question
+from skerry.lang.rules.question import list_texts, read_question
 from skerry.testing.reference_rules import Reference
 from tests.deduce.generator import program
 
@@ -149,3 +149,38 @@ def test_all_that_holds_is_proved_and_nothing_else():
             assert ("does not hold" in lines[0]) == (not running.rows(name)), generated.text
             if not predicate.base and running.rows(name):
                 assert "by rule" in lines[0] or "a fact of the program" in lines[0], generated.text
+
+
+@pytest.mark.parametrize("engine", [Reference, Engine])
+def test_least_and_greatest_are_proved_by_what_they_come_from(engine):
+    facts = {"bid": [(f"w{number}", 7 * number % 2_003) for number in range(2_003)]}
+    text = "base bid(who: string, price: int). top(max<p>) :- bid(_, p). both(min<p>, max<p>) :- bid(_, p)."
+    proof = explain("top(x)", text, facts, engine)
+    assert proof[:3] == [
+        "top(2002)  by rule 1: top(max<p>) :- bid(_, p).",
+        "  gathered from 2003 contributions",
+        "  bid('w286', 2002)  a fact",
+    ]
+    assert explain("top(x)", text, facts, engine) == proof
+    assert explain("both(x, y)", text, facts, engine)[2:4] == ["  bid('w0', 0)  a fact", "  bid('w286', 2002)  a fact"]
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("p(3, 7)", "false: 5 + 1 is 6, not 7"),
+        ("p(4, 7)", "no tuple fits q(4, n)"),
+        ("r([3, 7])", "false: 5 * 2 is 10, not 7"),
+    ],
+)
+def test_argument_that_is_computed_is_told_with_what_it_is(question, reason):
+    text = "base q(x: int, n: int). p(x, n + 1) :- q(x, n). r([x, n * 2]) :- q(x, n)."
+    assert explain(question, text, {"q": [(3, 5)]})[-1].strip() == reason
+
+
+def test_bare_word_that_is_a_known_text_is_no_variable():
+    checked = check(read("base link(x: node, y: node). up('hub'). reach(x, y) :- link(x, y)."))
+    texts = list_texts(checked, {"link": [("a", "b"), (1, "b")]})
+    assert texts == {"a", "b", "hub"}
+    assert read_question("reach(a, y)", checked, texts=texts) == read_question("reach('a', y)", checked)
+    assert read_question("reach(c, y)", checked, texts=texts) == read_question("reach(c, y)", checked)

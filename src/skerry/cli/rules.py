@@ -27,10 +27,11 @@ from skerry.deduce.why import Why
 from skerry.errors import OptionError, RuleError, RuleLimit
 from skerry.lang.rules import read
 from skerry.lang.rules.program_file import read_program_text
-from skerry.lang.rules.question import read_question
+from skerry.lang.rules.question import list_texts, read_question
+from skerry.model.term import Constant, Variable
 from skerry.model.time import Micros
 from skerry.plan.limits import Limits
-from skerry.plan.program import Checked, Output
+from skerry.plan.program import Atom, Checked, Output
 
 __all__ = ["rules"]
 
@@ -149,7 +150,7 @@ def why(
 
 def _why_of_facts(checked: Checked, fact: str, facts: Path, project: Path) -> None:
     found = read_facts(facts, checked)
-    question = read_question(fact, checked, found.unit)
+    question = _read_question(fact, checked, found)
     narrowed = keep_relevant(checked, question.predicate)
     with _builtins(narrowed, project) as builtins, _refusals(narrowed):
         engine = Engine(narrowed, builtins, found.unit)
@@ -160,7 +161,7 @@ def _why_of_facts(checked: Checked, fact: str, facts: Path, project: Path) -> No
 
 def _answer(checked: Checked, facts: Facts, query: str, project: Path, out: Path) -> None:
     """Write what fits a question at the end, deriving no more than it needs."""
-    question = read_question(query, checked, facts.unit)
+    question = _read_question(query, checked, facts)
     narrowed = narrow(checked, question)
     with _engine(narrowed.checked, facts, project) as engine:
         for tick in _track_progress(facts.only(narrowed.checked.predicates).ticks):
@@ -168,6 +169,16 @@ def _answer(checked: Checked, facts: Facts, query: str, project: Path, out: Path
         rows = [row for row in engine.rows(narrowed.predicate) if fits(row, question)]
     write_answers(out, checked, Output(question.predicate), rows, facts.unit)
     _report(question.predicate, len(rows), out)
+
+
+def _read_question(text: str, checked: Checked, facts: Facts) -> Atom:
+    """Read a question; say which bare words were taken for values."""
+    plain = read_question(text, checked, facts.unit)
+    question = read_question(text, checked, facts.unit, list_texts(checked, facts.inserted()))
+    for before, after in zip(plain.arguments, question.arguments, strict=True):
+        if isinstance(before, Variable) and isinstance(after, Constant):
+            typer.echo(f"note: {before.name} is taken for the value {before.name!r}; write _ for any", err=True)
+    return question
 
 
 def _report(name: str, count: int, out: Path) -> None:

@@ -7,7 +7,7 @@ from skerry.deduce.values import Row, calculate, compare, key
 from skerry.model.term import Arithmetic, Call, Compound, Constant, Duration, Term, Terms, Value, Variable
 from skerry.plan.program import in_units
 
-__all__ = ["Binding", "Calls", "Evaluator", "is_pattern", "match_pattern", "match_patterns"]
+__all__ = ["Binding", "Calls", "Evaluator", "match_pattern", "match_patterns"]
 
 Binding = dict[str, Value]
 
@@ -60,11 +60,6 @@ class Evaluator:
             return Compound(term.name, items)
         front = binding[term.front.name] if term.front else ()
         return front + items if isinstance(front, tuple) else None
-
-
-def is_pattern(term: Term) -> bool:
-    """Whether a value can be taken apart by this term."""
-    return isinstance(term, Variable | Constant) or (isinstance(term, Terms) and all(map(is_pattern, term.items)))
 
 
 def match_pattern(pattern: Term, value: Value, binding: Binding) -> Binding | None:

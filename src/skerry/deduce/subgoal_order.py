@@ -7,10 +7,10 @@ with one unknown, added or subtracted once, is solved for it. All else only test
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from skerry.model.term import Arithmetic, Term, Variable, variables
+from skerry.model.term import Arithmetic, Term, Terms, Variable, is_pattern, variables
 from skerry.plan.program import Aggregate, Atom, Builtin, Comparison, Subgoal
 
-__all__ = ["Bind", "Check", "Match", "Step", "order", "order_partly", "variables_of"]
+__all__ = ["Bind", "Check", "Match", "Step", "TakeApart", "order", "order_partly", "variables_of"]
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,21 @@ class Bind:
 
 
 @dataclass(frozen=True)
+class TakeApart:
+    """The variables of a list or function symbol take their values from a known one; none if that does not fit."""
+
+    pattern: Terms
+    value: Term
+
+
+@dataclass(frozen=True)
 class Check:
     """A negated atom, comparison or built-in predicate, all of whose variables are bound."""
 
     subgoal: Subgoal
 
 
-Step = Match | Bind | Check
+Step = Match | Bind | TakeApart | Check
 
 
 def order(body: Iterable[Subgoal], bound: Collection[Variable] = ()) -> tuple[Step, ...] | None:
@@ -112,8 +120,8 @@ def _next(waiting: Sequence[_Waiting], known: set[Variable]) -> tuple[int, Step]
         assert isinstance(atom, Atom)
         return chosen, Match(atom)
     single = [position for position, each in enumerate(waiting) if len(each.variables - known) == 1]
-    for way in (_assign, _solve):
-        for position in single:
+    for way, positions in ((_assign, single), (_take_apart, range(len(waiting))), (_solve, single)):
+        for position in positions:
             subgoal = waiting[position].subgoal
             step = way(subgoal, known) if isinstance(subgoal, Comparison) else None
             if step:
@@ -131,6 +139,15 @@ def _assign(equation: Comparison, known: set[Variable]) -> Bind | None:
     for target, value in ((equation.left, equation.right), (equation.right, equation.left)):
         if isinstance(target, Variable) and target not in known and known.issuperset(variables(value)):
             return Bind(target, value)
+    return None
+
+
+def _take_apart(equation: Comparison, known: set[Variable]) -> TakeApart | None:
+    if equation.operator != "=":
+        return None
+    for pattern, value in ((equation.left, equation.right), (equation.right, equation.left)):
+        if isinstance(pattern, Terms) and is_pattern(pattern) and known.issuperset(variables(value)):
+            return TakeApart(pattern, value)
     return None
 
 

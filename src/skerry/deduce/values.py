@@ -168,11 +168,15 @@ def _comparable(value: Value) -> tuple[object, ...]:
 
 
 def calculate(operator: str, left: Value, right: Value) -> Value | None:
-    """Calculate with two numbers; None where that has no meaning. Raises OverflowError beyond 64 bits.
+    """Calculate with two numbers, or join two texts; None where that means nothing. Raises OverflowError beyond 64 bits.
 
     >>> calculate("+", 1, 2), calculate("/", 1, 2), calculate("//", -7, 2), calculate("%", 1, 0)
     (3, 0.5, -4, None)
+    >>> calculate("+", "a", "b"), calculate("+", "a", 1)
+    ('ab', None)
     """
+    if operator == "+" and isinstance(left, str) and isinstance(right, str):
+        return left + right
     if not _is_number(left) or not _is_number(right):
         return None
     try:

@@ -8,7 +8,19 @@ equal only if they are of one kind: ``1``, ``1.0`` and ``TRUE`` are three values
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["Arithmetic", "Call", "Compound", "Constant", "Duration", "Term", "Terms", "Value", "Variable", "variables"]
+__all__ = [
+    "Arithmetic",
+    "Call",
+    "Compound",
+    "Constant",
+    "Duration",
+    "Term",
+    "Terms",
+    "Value",
+    "Variable",
+    "is_pattern",
+    "variables",
+]
 
 
 @dataclass(frozen=True)
@@ -74,6 +86,11 @@ class Call:
 
 
 Term = Variable | Constant | Duration | Terms | Arithmetic | Call
+
+
+def is_pattern(term: Term) -> bool:
+    """Whether a value can be taken apart by this term: nothing in it has to be computed."""
+    return isinstance(term, Variable | Constant) or (isinstance(term, Terms) and all(map(is_pattern, term.items)))
 
 
 def variables(term: Term) -> Iterator[Variable]:

@@ -121,11 +121,14 @@ class _Rule:
         if isinstance(term, Call):
             self._call(term, at)
         if isinstance(term, Arithmetic):
-            for side in (term.left, term.right):
+            sides = (term.left, term.right)
+            texts = term.operator == "+" and all(self._type(side) in (Type.STRING, *_OPEN) for side in sides)
+            for side in sides:
                 self._expression(side, at)
-                if self._type(side) not in (*_NUMBERS, *_OPEN):
-                    message = f"{self._write(side)} is {self._type(side)}: {term.operator} is for numbers"
-                    raise self._make_error(message, "compute with numbers", at)
+                if self._type(side) not in (*_NUMBERS, *_OPEN) and not texts:
+                    use = "numbers, or two texts" if term.operator == "+" else "numbers"
+                    message = f"{self._write(side)} is {self._type(side)}: {term.operator} is for {use}"
+                    raise self._make_error(message, f"compute with {use}", at)
 
     def _call(self, call: Call | Builtin, at: Subgoal) -> None:
         for argument, wanted in zip(call.arguments, self._functions[call.name].parameters, strict=True):
@@ -144,6 +147,8 @@ class _Rule:
                 return Type.INT
             case Terms(_, None, _):
                 return Type.LIST
+            case Arithmetic("+", left, right) if self._type(left) is self._type(right) is Type.STRING:
+                return Type.STRING
             case Aggregate("count" | "count_distinct", _):
                 return Type.INT
             case Aggregate("avg" | "var", _):

@@ -112,6 +112,8 @@ class _Search:
                 if not isinstance(argument, Aggregate):
                     _bind(argument, self._found[atom.predicate, index], known, atom.negated)
         self._equate(rule, known)
+        for variable, found in _parts(rule):
+            known[variable] = known.get(variable) or found
         return known
 
     def _equate(self, rule: Rule, known: Environment) -> None:
@@ -201,6 +203,23 @@ def _sides(rule: Rule) -> Iterator[tuple[Variable, Term]]:
                     yield target, value
 
 
+def _parts(rule: Rule) -> Iterator[tuple[Variable, Type]]:
+    """Variables inside the lists and function symbols of equations, which take them apart."""
+    for each in rule.body:
+        if isinstance(each, Comparison) and each.operator == "=":
+            for term in (each.left, each.right):
+                if isinstance(term, Terms):
+                    fronts = {part.front for part in _lists(term)}
+                    yield from ((part, Type.LIST if part in fronts else Type.ANY) for part in variables(term))
+
+
+def _lists(term: Term) -> Iterator[Terms]:
+    if isinstance(term, Terms):
+        yield term
+        for item in term.items:
+            yield from _lists(item)
+
+
 def _bind(term: Term, found: Type | None, known: Environment, negated: bool) -> None:
     """A variable in a relation holds what the column holds; inside a list it may hold anything."""
     match term:
@@ -220,6 +239,8 @@ def _type_of_result(operator: str, left: Type | None, right: Type | None) -> Typ
         return Type.FLOAT
     if left is Type.TIME and right is Type.TIME:
         return Type.INT
+    if operator == "+" and left is right is Type.STRING:
+        return Type.STRING
     both = union(left, right)
     return both if both in _NUMBERS else Type.ANY
 

@@ -3,7 +3,7 @@
 Each term is computed once: ``d + 1`` in the head and under NOT become one variable and one equation.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from skerry.deduce.rule_text import write_rule, write_term
@@ -91,6 +91,18 @@ def _fill_anonymous(term: Term, taken: set[str]) -> Term:
     return term
 
 
+def _split_equation(subgoal: Subgoal) -> Iterator[Subgoal]:
+    """An equation of two lists of one length, or of two terms with one function symbol, part by part."""
+    match subgoal:
+        case Comparison("=", Terms(ones, name, None), Terms(others, other, None)) if name == other:
+            if len(ones) == len(others):
+                for one, other_ in zip(ones, others, strict=True):
+                    if _ANYTHING not in (one, other_):
+                        yield from _split_equation(replace(subgoal, left=one, right=other_))
+                return
+    yield subgoal
+
+
 class _Rewriting:
     """One rule on its way."""
 
@@ -105,18 +117,24 @@ class _Rewriting:
         """The rule in its new form."""
         if _ANYTHING in variables_of(self._rule.head):
             raise self._make_error("E102", "'_' stands in a head", "name a variable of the body", self._rule.head)
-        body = [self._subgoal(subgoal) for subgoal in self._rule.body]
+        body = [self._subgoal(part) for subgoal in self._rule.body for part in _split_equation(subgoal)]
         head = replace(self._rule.head, arguments=tuple(map(self._head_argument, self._rule.head.arguments)))
         return replace(self._rule, head=head, body=(*body, *self._added))
 
     def _subgoal(self, subgoal: Subgoal) -> Subgoal:
         if isinstance(subgoal, Atom):
             return self._rewrite_negated(subgoal) if subgoal.negated else self._rewrite_positive(subgoal)
+        if isinstance(subgoal, Comparison) and subgoal.operator == "=":
+            subgoal = replace(subgoal, left=self._fill(subgoal.left), right=self._fill(subgoal.right))
         if _ANYTHING in variables_of(subgoal):
             raise self._make_error("E103", "'_' has no value to compare or to hand over", "name a variable", subgoal)
         if isinstance(subgoal, Builtin):
             return replace(subgoal, arguments=tuple(map(self._plain, subgoal.arguments)))
         return self._comparison(subgoal)
+
+    def _fill(self, term: Term) -> Term:
+        """A list or function symbol of an equation, which may hold ``_``."""
+        return _fill_anonymous(term, self._taken) if isinstance(term, Terms) else term
 
     def _rewrite_positive(self, atom: Atom) -> Atom:
         arguments = (_fill_anonymous(term, self._taken) for term in _plain_arguments(atom))

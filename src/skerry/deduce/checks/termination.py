@@ -95,6 +95,8 @@ class _Rule:
         inside = {id(edge.subgoal) for edge in self._edges}
         outside = [atom for atom in self._atoms if id(atom) not in inside]
         self._matched = {variable for atom in self._atoms for variable in variables_of(atom)}
+        self._taken_apart = dict(self._find_taken_apart())
+        self._matched |= {part for term in self._taken_apart.values() for part in variables(term)}
         self._finite = {variable for atom in outside for variable in variables_of(atom)}
         self._distances = Distances(rule, typing.variables[rule.number], self._find_limited())
 
@@ -137,11 +139,22 @@ class _Rule:
                     return other
         return term
 
+    def _find_taken_apart(self) -> Iterator[tuple[Variable, Terms]]:
+        """Variables of relations that an equation takes apart: that makes nothing larger."""
+        for each in self._rule.body:
+            if isinstance(each, Comparison) and each.operator == "=":
+                for one, other in ((each.left, each.right), (each.right, each.left)):
+                    if isinstance(one, Variable) and one in self._matched and isinstance(other, Terms):
+                        yield one, other
+
     def _origins(self) -> Iterator[_Origin]:
         for edge in self._edges:
             for column, argument in enumerate(edge.subgoal.arguments):
                 if isinstance(argument, Variable | Terms):
-                    yield from ((edge, column, variable, depth) for variable, depth in _depths(argument))
+                    for variable, depth in _depths(argument):
+                        yield edge, column, variable, depth
+                        parts = _depths(self._taken_apart[variable], depth) if variable in self._taken_apart else ()
+                        yield from ((edge, column, part, inside) for part, inside in parts)
 
     def _leaves(self, term: Term) -> set[Variable]:
         """The variables of relations that a term was made from, through the equations of the body."""

@@ -34,7 +34,10 @@ def type_of(setting: Setting, term: Term, types: Types) -> Type:
         case Terms(_, None):
             return Type.LIST
         case Arithmetic(operator, left, right):
-            kinds = kind_of(type_of(setting, left, types)), kind_of(type_of(setting, right, types))
+            found = type_of(setting, left, types), type_of(setting, right, types)
+            if operator == "+" and found == (Type.STRING, Type.STRING):
+                return Type.STRING
+            kinds = kind_of(found[0]), kind_of(found[1])
             if set(kinds) <= {Kind.INT, Kind.FLOAT}:
                 return Type.INT if kinds == (Kind.INT, Kind.INT) and operator != "/" else Type.FLOAT
     return Type.ANY

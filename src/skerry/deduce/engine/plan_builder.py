@@ -25,8 +25,7 @@ from skerry.deduce.engine.steps import (
     Unpack,
     make_key,
 )
-from skerry.deduce.evaluate import is_pattern
-from skerry.model.term import Call, Constant, Term, Terms, Variable, variables
+from skerry.model.term import Call, Constant, Term, Terms, Variable, is_pattern, variables
 from skerry.plan.program import Atom, Builtin, Comparison, Predicate, Rule, Subgoal, Type
 
 __all__ = ["PlanBuilder", "Scope"]

@@ -14,9 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from skerry.deduce.evaluate import is_pattern
 from skerry.deduce.subgoal_order import variables_of
-from skerry.model.term import Term, Variable, variables
+from skerry.model.term import Term, Variable, is_pattern, variables
 from skerry.plan.program import Atom, Comparison, Predicate, Program, Rule, Subgoal
 
 __all__ = ["Rewriting"]
@@ -139,7 +138,7 @@ class _Part:
         if not isinstance(subgoal, Comparison) or subgoal.operator != "=":
             return False
         sides = ((subgoal.left, subgoal.right), (subgoal.right, subgoal.left))
-        return any(isinstance(one, Variable) and _names([other]) <= self.bound for one, other in sides)
+        return any(is_pattern(one) and _names([other]) <= self.bound for one, other in sides)
 
     def supplementary(self, name: str) -> Atom:
         """An atom with the variables that are bound by now and needed later."""

@@ -1,13 +1,13 @@
 """How a tuple follows: found again from the rows that hold, whichever engine keeps them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import cast
 
 from skerry.deduce.evaluate import Binding, Calls, match_pattern
 from skerry.deduce.subgoal_order import Step
-from skerry.deduce.values import Row, row_key
+from skerry.deduce.values import Row, compare, row_key, sort_key
 from skerry.deduce.why.solver import Solver, steps
 from skerry.deduce.why.tables import Tables
 from skerry.model.term import Term, Value
@@ -15,8 +15,8 @@ from skerry.plan.program import Aggregate, Atom, Checked, Rule, Subgoal
 
 __all__ = ["Derivation", "Derivations", "TupleRef"]
 
-_CONTRIBUTIONS = 1_000
-"""Of an aggregate, so many contributions are looked at."""
+_CONTRIBUTIONS, _COUNTED = 1_000, 1_000_000
+"""Of an aggregate, so many contributions are looked at, and so many counted."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,9 @@ class Derivation:
     rule: Rule
     needs: tuple[TupleRef, ...]
     bindings: tuple[Binding, ...]
+    """Of an aggregate, those that decide it first: the least of min, the greatest of max."""
+    contributions: int = 1
+    """How many there are in all."""
 
 
 class Derivations:
@@ -43,7 +46,7 @@ class Derivations:
         self.checked = checked
         tables = Tables(checked.predicates)
         for predicate in checked.predicates:
-            for row in rows(predicate):
+            for row in sorted(rows(predicate), key=lambda row: tuple(map(sort_key, row))):
                 tables.add(predicate, row)
         self.solver = Solver(tables, calls, unit)
         self._rules: dict[str, list[Rule]] = {}
@@ -67,12 +70,33 @@ class Derivations:
                 continue
             found = self.solver.solutions(self.steps(rule, binding), binding)
             if rule.aggregates:
-                contributions = tuple(islice(found, _CONTRIBUTIONS))
-                if contributions:
-                    yield self._derivation(rule, contributions)
+                gathered = self._gather(rule, row, found)
+                if gathered is not None:
+                    yield gathered
             else:
                 for solution in found:
                     yield self._derivation(rule, (solution,))
+
+    def _gather(self, rule: Rule, row: Row, found: Iterator[Binding]) -> Derivation | None:
+        """All contributions of an aggregate. Many are only counted, but not those that decide it."""
+        first, others, count = dict[int, Binding](), list[Binding](), 0
+        for binding in islice(found, _COUNTED):
+            count += 1
+            decided = [column for column in self._decided(rule, row, binding) if column not in first]
+            first |= dict.fromkeys(decided, binding)
+            if not decided and len(others) < _CONTRIBUTIONS:
+                others.append(binding)
+        if not count:
+            return None
+        return replace(self._derivation(rule, (*first.values(), *others)), contributions=count)
+
+    def _decided(self, rule: Rule, row: Row, binding: Binding) -> Iterator[int]:
+        """The columns of min or max that hold what a contribution gives."""
+        for column, (argument, value) in enumerate(zip(rule.head.arguments, row, strict=True)):
+            if isinstance(argument, Aggregate) and argument.function in ("min", "max") and argument.argument:
+                own = self.solver.evaluator.value(argument.argument, binding)
+                if own is not None and compare("=", own, value):
+                    yield column
 
     def steps(self, rule: Rule, bound: Iterable[str]) -> tuple[Step, ...]:
         """An order for a rule's body, small relations first where there is a choice."""

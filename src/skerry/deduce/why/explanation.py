@@ -6,8 +6,8 @@ from typing import cast
 
 from skerry.deduce.aggregates import aggregate_values
 from skerry.deduce.evaluate import Binding, Calls, match_pattern
-from skerry.deduce.rule_text import write_original, write_rule, write_subgoal
-from skerry.deduce.subgoal_order import Bind, Check, Match, Step
+from skerry.deduce.rule_text import write_original, write_rule, write_subgoal, write_value
+from skerry.deduce.subgoal_order import Bind, Check, Match, Step, TakeApart
 from skerry.deduce.values import Row, row_key, sort_key
 from skerry.deduce.why.derivations import Derivation, Derivations, TupleRef
 from skerry.deduce.why.substitute import substitute
@@ -79,9 +79,10 @@ class Why:
             tests = [subgoal for subgoal in way.rule.body if not isinstance(subgoal, Atom) or subgoal.negated]
             written = (self._write_test(test, way.rule, way.bindings[0]) for test in tests if not _is_fresh(test))
             return [*way.needs, *written]
-        count = len(way.bindings)
+        count = way.contributions
         head = f"gathered from {count} contribution{'s' if count > 1 else ''}"
-        more = [f"and {len(way.needs) - _SHOWN} more tuples"] if len(way.needs) > _SHOWN else []
+        rest = str(len(way.needs) - _SHOWN) if count <= len(way.bindings) else "many"
+        more = [f"and {rest} more tuples"] if len(way.needs) > _SHOWN else []
         return [head, *way.needs[:_SHOWN], *more]
 
     def _missing(self, predicate: str, arguments: Sequence[Term]) -> Iterator[str]:
@@ -147,10 +148,24 @@ class Why:
             case Bind(variable, term):
                 equation, values = Comparison("=", variable, term), self._times.binding_with_timestamps(rule, binding)
                 return f"{self._write(equation, values)} has no value"
+            case TakeApart(pattern, term):
+                return f"false: {self._write_test(Comparison('=', term, pattern), rule, binding)}"
             case Check(Atom() as atom):
                 return f"blocked by {self._blocking(atom, binding)}"
+            case Check(Comparison() as equation) if _is_fresh(equation):
+                return self._explain_difference(equation, rule, binding)
             case Check(subgoal):
                 return f"false: {self._write_test(subgoal, rule, binding)}"
+
+    def _explain_difference(self, equation: Comparison, rule: Rule, binding: Binding) -> str:
+        """Why an argument that is computed is not what was asked for."""
+        shown = self._times.binding_with_timestamps(rule, binding)
+        written = write_subgoal(substitute(replace(equation, left=equation.right), shown)).partition(" = ")[0]
+        found = self._solver.evaluator.value(equation.right, binding)
+        asked = self._solver.evaluator.value(equation.left, binding)
+        if found is None or asked is None:
+            return f"{written} has no value"
+        return f"false: {written} is {write_value(found)}, not {write_value(asked)}"
 
     def _blocking(self, atom: Atom, binding: Binding) -> str:
         """The tuple that a negated subgoal runs into."""
@@ -203,7 +218,10 @@ def _text(rule: Rule) -> str:
 
 def _is_fresh(subgoal: Subgoal) -> bool:
     """Whether a subgoal only names a value: an equation that the checks made."""
-    return isinstance(subgoal, Comparison) and isinstance(subgoal.left, Variable) and subgoal.left.name.startswith("$")
+    match subgoal:
+        case Comparison("=", Variable(name), _):
+            return name.startswith("$")
+    return False
 
 
 def _plain_names(argument: Term | Aggregate) -> list[str]:

@@ -7,8 +7,8 @@ reference engine and for explanations.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
-from skerry.deduce.evaluate import Binding, Calls, Evaluator, match_patterns
-from skerry.deduce.subgoal_order import Bind, Check, Match, Step, order
+from skerry.deduce.evaluate import Binding, Calls, Evaluator, match_pattern, match_patterns
+from skerry.deduce.subgoal_order import Bind, Check, Match, Step, TakeApart, order
 from skerry.deduce.values import compare
 from skerry.deduce.why.tables import Tables
 from skerry.model.term import Term, Variable, variables
@@ -64,6 +64,10 @@ class Solver:
                 return self._rows(atom, binding)
             case Check(subgoal):
                 return iter((binding,) if self._holds(subgoal, binding) else ())
+            case TakeApart(pattern, term):
+                value = self.evaluator.value(term, binding)
+                found = None if value is None else match_pattern(pattern, value, binding)
+                return iter(() if found is None else (found,))
             case Bind(variable, term, integer):
                 value = self.evaluator.value(term, binding)
                 fits = value is not None and (not integer or type(value) is int)

@@ -1,33 +1,48 @@
 """A question about a program, as text: ``path(1, x)``."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
-from skerry.deduce.evaluate import Evaluator, is_pattern
+from skerry.deduce.evaluate import Evaluator
 from skerry.deduce.values import Row, coerce
 from skerry.errors import InputError, RuleError
 from skerry.lang.rules.read_program import read
-from skerry.model.term import Constant, Term, Terms, Value, Variable, variables
+from skerry.model.term import Constant, Term, Terms, Value, Variable, is_pattern, variables
 from skerry.plan.program import Atom, Checked, Column, Type, fresh
 
-__all__ = ["read_question"]
+__all__ = ["list_texts", "read_question"]
 
 
-def read_question(text: str, checked: Checked, unit: int = 1) -> Atom:
+def read_question(text: str, checked: Checked, unit: int = 1, texts: Container[str] = ()) -> Atom:
     """Read an atom with constants and variables, in the words that a program has declared.
 
-    Values are brought to their columns' types; a variable or ``_`` stands for any value.
+    Values are brought to their columns' types; a variable or ``_`` stands for any value. A bare word that is one of
+    ``texts``, those that occur in facts and rules, is that text, and no variable.
     """
     atom = _atom(text.strip().removesuffix("."), checked)
     columns = checked.predicates[atom.predicate].columns
     if len(atom.arguments) != len(columns):
         raise InputError(f"{atom.predicate!r} has {len(columns)} arguments, got {len(atom.arguments)}")
     taken = set[str]()
-    terms = [_open(term, taken) for term in cast(tuple[Term, ...], atom.arguments)]
+    meant = zip(cast(tuple[Term, ...], atom.arguments), columns, strict=True)
+    terms = [_open(_as_text(term, column, texts), taken) for term, column in meant]
     return Atom(
         atom.predicate, tuple(_argument(term, column, unit) for term, column in zip(terms, columns, strict=True))
     )
+
+
+def _as_text(term: Term, column: Column, texts: Container[str]) -> Term:
+    holds = column.type in (Type.STRING, Type.NODE, Type.ANY)
+    return Constant(term.name) if holds and isinstance(term, Variable) and term.name in texts else term
+
+
+def list_texts(checked: Checked, facts: Mapping[str, Iterable[Row]]) -> set[str]:
+    """The texts that occur in facts and in rules."""
+    found = {value for rows in facts.values() for row in rows for value in row if isinstance(value, str)}
+    atoms = [each for rule in checked.rules for each in (rule.head, *rule.body) if isinstance(each, Atom)]
+    written = (each.value for atom in atoms for each in atom.arguments if isinstance(each, Constant))
+    return found | {value for value in written if isinstance(value, str)}
 
 
 def _open(term: Term, taken: set[str]) -> Term:

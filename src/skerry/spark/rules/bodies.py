@@ -51,6 +51,7 @@ def bindings(
         elif isinstance(step, Bind):
             frame = _bind(frame, step, unit)
         else:
+            assert isinstance(step, Check), "a program with lists is run in one process"
             frame = _check(frame, step, old, unit)
     return frame
 
@@ -150,6 +151,8 @@ def term_column(term: Term, frame: DataFrame, unit: int) -> tuple[Column, types.
 
 def _calculate(term: Arithmetic, frame: DataFrame, unit: int) -> tuple[Column, types.DataType]:
     (left, one), (right, other) = (term_column(part, frame, unit) for part in (term.left, term.right))
+    if term.operator == "+" and isinstance(one, types.StringType) and isinstance(other, types.StringType):
+        return F.concat(left, right), one
     if not isinstance(one, _NUMBERS) or not isinstance(other, _NUMBERS):
         return F.lit(None).cast("long"), types.LongType()
     whole = isinstance(one, types.LongType) and isinstance(other, types.LongType) and term.operator != "/"
