@@ -131,7 +131,7 @@ class Pipeline:
 
     def prepare(self) -> "Pipeline":
         """The same pipeline, with all that is found once in it: before it travels to many tasks."""
-        _ = self._readers, self._late_outputs, self.connectors_by_source
+        _ = self._readers, self._late_outputs, self._nan_keys, self.connectors_by_source
         return self
 
     def readers(self, source: str) -> list[Reader]:
@@ -160,6 +160,18 @@ class Pipeline:
         """What marks a split's readings with the order of their arrival, if some view needs that."""
         feeds = [reader.feed for reader in self.readers(split.source) if reader.feed.stamped]
         return Stamp(feeds[0].source.event_time, split.lane) if feeds else None
+
+    def nan_keys(self, source: str) -> list[str]:
+        """The columns of a source that some join compares, and that may be NaN."""
+        return self._nan_keys.get(source, [])
+
+    @cached_property
+    def _nan_keys(self) -> dict[str, list[str]]:
+        found: dict[str, dict[str, None]] = {}
+        for view in self.views:
+            for feed in view.feeds:
+                found.setdefault(feed.source.name, {}).update(dict.fromkeys(feed.nan_keys))
+        return {source: list(keys) for source, keys in found.items()}
 
     def late_outputs(self, source: str) -> list[str]:
         """Where a source's late readings go, each output once."""
