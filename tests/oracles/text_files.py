@@ -107,7 +107,7 @@ def csv_fields(delimiter: str, header: list[str]) -> Fields:
 
 
 def json_fields(names: list[str]) -> Fields:
-    """Take an object apart; of keys that stand twice, the first counts."""
+    """Take an object apart; of keys that stand twice, the first counts, and the right case before any other."""
 
     def fields(line: str) -> dict[str, str | None] | str:
         try:
@@ -116,9 +116,15 @@ def json_fields(names: list[str]) -> Fields:
             return "not a JSON object"
         if not isinstance(found, dict):
             return "not a JSON object"
-        return {name: _json_text(found.get(name)) for name in names}
+        return {name: _json_text(found.get(_key(found, name))) for name in names}
 
     return fields
+
+
+def _key(found: dict[str, Any], name: str) -> str:
+    """The key of a column. An object's keys are in reverse order here."""
+    alike = [key for key in found if key.casefold() == name.casefold()]
+    return name if name in found or not alike else alike[-1]
 
 
 def _json_text(value: Any) -> str | None:

@@ -49,6 +49,18 @@ def test_late_readings_cannot_go_to_a_view(name):
         pipeline([[]], 1, MEAN.replace("too_late", name), SLOW)
 
 
+@pytest.mark.parametrize("name", ["dead_letters", "Dead_Letters", "subscriptions", "SLOW"])
+def test_late_readings_cannot_go_where_other_rows_go(name):
+    with pytest.raises(InputError, match=f"view 'mean' sends late readings to '{name}', which is .*; choose another"):
+        pipeline([[]], 1, MEAN.replace("too_late", name), SLOW)
+
+
+@pytest.mark.parametrize("name", ['"Mean"', "dead_letters", '"Subscriptions"'])
+def test_views_whose_folders_may_be_one_are_refused(name):
+    with pytest.raises(InputError, match=r"a view cannot be called .*, which is .*; choose another"):
+        pipeline([[]], 1, MEAN, SLOW.replace("slow", name, 1))
+
+
 SHED = """CREATE MATERIALIZED VIEW {0} WITH (on_overload='shed', loss_to='{1}', max_lag='2s') AS SELECT a.speed
 FROM SLIDING(road, ts, INTERVAL '1' SECOND) AS a JOIN SLIDING(road, ts, INTERVAL '1' SECOND) AS b USING (segment)"""
 
@@ -61,7 +73,7 @@ def test_losses_have_an_output():
 
 @pytest.mark.parametrize(
     ("other", "why"),
-    [("pairs", "is a view itself"), ("gone", "gets those of 'pairs'"), ("slow", "is a view itself")],
+    [("pairs", "is a view itself"), ("gone", "is for the losses of 'pairs'"), ("slow", "is a view itself")],
 )
 def test_losses_have_an_output_of_their_own(other, why):
     views = [SHED.format("pairs", "gone"), SHED.format("more", other), SLOW]

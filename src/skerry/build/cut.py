@@ -49,6 +49,19 @@ class Feed:
     """The state above, if a part of its work is done here."""
     stamped: bool = False
     """Whether its readings carry the order of their arrival."""
+    compared: tuple[str, ...] = ()
+    """The columns that a join compares, as they are called above ``below``."""
+
+    @cached_property
+    def nan_keys(self) -> tuple[str, ...]:
+        """The columns of the source that are compared as they are, and may be NaN."""
+        names: set[str | None] = set(self.compared)
+        for node in reversed(self.below):
+            if isinstance(node, Project):
+                columns = dict(node.columns)
+                names = {columns[name].column for name in names if name in columns}
+        fields = self.source.schema
+        return tuple(field.name for field in fields if field.name in names and pa.types.is_floating(field.type))
 
     @cached_property
     def tables(self) -> tuple[Source, ...]:
@@ -217,4 +230,5 @@ class _Cutter:
 
 def _make_feed(state: Stateful, position: int, source: Source, below: tuple[Stateless, ...]) -> Feed:
     name, keys = state.feed_name(position, source), state.bucket_keys(position)
-    return Feed(name, source, below, keys, state if state.partial else None, state.needs_arrival_order)
+    partial, compared = state if state.partial else None, state.compared_keys(position)
+    return Feed(name, source, below, keys, partial, state.needs_arrival_order, compared)

@@ -13,11 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 import pyarrow as pa
 
 from skerry.catalog import Source
+from skerry.model.batch import join
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.pipeline.gate import Gate
+from skerry.pipeline.nan_keys import split_off_nan_keys
 from skerry.pipeline.outcome import Outcome, Tally
 from skerry.pipeline.pipeline import Pipeline, Reader, dead_letter_output
-from skerry.sources.source import Split
+from skerry.sources.source import REJECTS, Decoded, Split
 from skerry.subscriptions.registry import Registry
 from skerry.subscriptions.versions import registry_at
 
@@ -54,9 +56,17 @@ class Intake:
         connector = self._pipeline.connectors_by_source[split.source]
         gate, stamp = self.open_gate(connector.definition), self._pipeline.make_stamp(split)
         for decoded in connector.read(split):
-            readings = stamp.put_on(decoded.readings) if stamp else decoded.readings
-            self.admit(connector.definition, gate, readings, decoded.rejects)
+            found, rejects = self.check_keys(split.source, decoded, split.lane)
+            self.admit(connector.definition, gate, stamp.put_on(found) if stamp else found, rejects)
         self.note_newest(split.source, split.cap_at_horizon(gate.newest))
+
+    def check_keys(self, source: str, decoded: Decoded, place: str) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+        """Reject the readings in which a key is NaN."""
+        keys = self._pipeline.nan_keys(source)
+        if not keys:
+            return decoded.readings, decoded.rejects
+        kept, letters = split_off_nan_keys(decoded.readings, keys, place)
+        return kept, join([decoded.rejects, letters], REJECTS)
 
     def open_gate(self, source: Source, *, ordered: bool = True) -> Gate:
         """A gate for a split, standing where the steps before have left it."""

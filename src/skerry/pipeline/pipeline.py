@@ -24,7 +24,8 @@ from skerry.subscriptions.versions import Registrar, RegistryFolder
 __all__ = ["Pipeline", "Reader", "dead_letter_output"]
 
 _DEAD_LETTERS = "dead_letters"
-_RESERVED = {_DEAD_LETTERS: "rejected readings", SUBSCRIPTIONS: "answers of subscriptions"}
+_RESERVED = {_DEAD_LETTERS: "for rejected readings", SUBSCRIPTIONS: "for answers of subscriptions"}
+"""What outputs are kept for, whatever else there is."""
 
 
 def dead_letter_output(source: str) -> str:
@@ -61,19 +62,25 @@ class Pipeline:
     """Where the subscriptions to its streams are, if there can be any."""
 
     def __post_init__(self) -> None:
-        """An output has one writer: a view, its losses, or the late readings of one source."""
-        taken = {output: "is a view itself" for view in self.views for output in view.outputs}
+        """An output has one writer: a view, its losses, or the late readings of one source.
+
+        Outputs are folders, and on some file systems names that differ in case alone are one folder.
+        """
+        uses = dict(_RESERVED)
+        for source in self.sources:
+            _claim(
+                uses, dead_letter_output(source.name), f"of {source.name!r}", f"source {source.name!r} cannot be called"
+            )
+        for view in self.views:
+            for output in view.outputs:
+                _claim(uses, output, f"a view itself ({output!r})", "a view cannot be called")
         for view in self.views:
             lost = view.shedding.loss_to if view.shedding else None
-            if lost and taken.setdefault(lost, use := f"gets those of {view.name!r}") != use:
-                raise InputError(f"view {view.name!r} tells its losses to {lost!r}, which {taken[lost]}")
-        for view in self.views:
-            for name in view.outputs.keys() & _RESERVED.keys():
-                raise InputError(f"a view cannot be called {name!r}: {_RESERVED[name]} are kept there")
-            for output, source in _find_late_outputs(view).items():
-                use = f"gets those of {source!r}"
-                if taken.setdefault(output, use) != use:
-                    raise InputError(f"view {view.name!r} sends late readings to {output!r}, which {taken[output]}")
+            if lost:
+                _claim(uses, lost, f"for the losses of {view.name!r}", f"view {view.name!r} tells its losses to")
+            for output, name in _find_late_outputs(view).items():
+                use, claimer = f"for late readings of {name!r}", f"view {view.name!r} sends late readings to"
+                _claim(uses, output, use, claimer)
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -124,7 +131,7 @@ class Pipeline:
 
     def prepare(self) -> "Pipeline":
         """The same pipeline, with all that is found once in it: before it travels to many tasks."""
-        _ = self._readers, self._late_outputs, self.connectors_by_source
+        _ = self._readers, self._late_outputs, self._nan_keys, self.connectors_by_source
         return self
 
     def readers(self, source: str) -> list[Reader]:
@@ -154,6 +161,18 @@ class Pipeline:
         feeds = [reader.feed for reader in self.readers(split.source) if reader.feed.stamped]
         return Stamp(feeds[0].source.event_time, split.lane) if feeds else None
 
+    def nan_keys(self, source: str) -> list[str]:
+        """The columns of a source that some join compares, and that may be NaN."""
+        return self._nan_keys.get(source, [])
+
+    @cached_property
+    def _nan_keys(self) -> dict[str, list[str]]:
+        found: dict[str, dict[str, None]] = {}
+        for view in self.views:
+            for feed in view.feeds:
+                found.setdefault(feed.source.name, {}).update(dict.fromkeys(feed.nan_keys))
+        return {source: list(keys) for source, keys in found.items()}
+
     def late_outputs(self, source: str) -> list[str]:
         """Where a source's late readings go, each output once."""
         return self._late_outputs.get(source, [])
@@ -174,6 +193,15 @@ class Pipeline:
             found[dead_letter_output(source.name)] = REJECTS
         found |= self.registry.outputs if self.registry else {}
         return found | {view.shedding.loss_to: LOSSES for view in self.views if view.shedding and view.shedding.loss_to}
+
+
+def _claim(uses: dict[str, str], output: str, use: str, claimer: str) -> None:
+    """Note what an output is for, unless it, or the folder it is in, is for something else."""
+    folder, _, inner = output.casefold().partition("/")
+    for taken in (folder, output.casefold()) if inner and folder != _DEAD_LETTERS else (output.casefold(),):
+        if uses.get(taken, use) != use:
+            raise InputError(f"{claimer} {output!r}, which is {uses[taken]}; choose another name")
+    uses[output.casefold()] = use
 
 
 def _find_late_outputs(view: CutView) -> dict[str, str]:

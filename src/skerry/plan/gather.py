@@ -42,6 +42,10 @@ class Gather(ManyInputs):
         """The key that sensors agree on."""
         return (self.key,)
 
+    def compared_keys(self, position: int) -> tuple[str, ...]:
+        """The key that sensors agree on."""
+        return (self.key,)
+
     def time_of(self, position: int) -> str | None:
         """The time of readings."""
         return self.time

@@ -27,6 +27,10 @@ class Sided(ManyInputs):
         """The keys that are compared."""
         return self.sides[position].keys
 
+    def compared_keys(self, position: int) -> tuple[str, ...]:
+        """Those of the side, in however many buckets they are."""
+        return self.sides[position].keys
+
     def time_of(self, position: int) -> str | None:
         """The time that the side's window goes by."""
         return self.sides[position].time

@@ -90,6 +90,10 @@ class Stateful(Node):
     partial: ClassVar[bool] = False
     """Whether a part of the work is done before rows are spread over buckets."""
 
+    def compared_keys(self, position: int) -> tuple[str, ...]:
+        """The columns of an input whose values must equal those of other rows for two to meet; groups are no such."""
+        return ()
+
     @abstractmethod
     def bucket_keys(self, position: int) -> tuple[str, ...]:
         """The columns by which an input is spread over buckets; without any, all rows go into one."""

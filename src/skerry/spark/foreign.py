@@ -20,7 +20,7 @@ from skerry.model.batch import empty, join
 from skerry.model.time import Micros
 from skerry.model.types import sql_name
 from skerry.sources.ahead import AheadLimit
-from skerry.sources.source import REJECTS, Split
+from skerry.sources.source import REJECTS, Decoded, Split
 from skerry.sources.spark import SparkConnector
 from skerry.spark.envelope import SPARK_SCHEMA, to_batch
 from skerry.spark.route import RouteSettings
@@ -88,7 +88,8 @@ def _make_route(
             now = batch.column(_NOW)[0].as_py() if batch.num_rows else 0
             timed, timeless = _split_off_timeless(batch.select(source.schema.names).cast(source.schema), source)
             readings, ahead = _split_off_ahead(timed, source, now, gate.newest)
-            rejects = join([timeless, ahead], REJECTS)
+            decoded = Decoded(readings, join([timeless, ahead], REJECTS))
+            readings, rejects = router.intake.check_keys(source.name, decoded, source.name)
             router.intake.admit(source, gate, stamp.put_on(readings) if stamp else readings, rejects)
         router.intake.note_newest(source.name, gate.newest)
         yield to_batch(router.envelopes(done=False))

@@ -40,6 +40,24 @@ def test_a_missing_key_is_null(tmp_path):
     assert read(tmp_path, '{"b": 1}', "INT") == [{"a": None}]
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('{"A": 1}', 1),
+        ('{"A": 1, "a": 2}', 2),
+        ('{"A": 1, "a": null}', None),
+        ('{"b": 3, "A": null}', None),
+    ],
+)
+def test_keys_are_found_in_any_case(tmp_path, line, expected):
+    assert read(tmp_path, line, "INT") == [{"a": expected}]
+
+
+def test_of_keys_in_other_cases_the_first_counts(tmp_path):
+    path = written(tmp_path, '{"AB": 1, "Ab": 2}', '{"Ab": 3, "AB": 4}', '{"ab": 5}')
+    assert [row["ab"] for row in readings(opened(path, {"ab": "INT"}, event_time=None))] == [1, 3, 5]
+
+
 @pytest.mark.parametrize("line", ["[1]", "3", '"a"', "{", '{"a": 1} x', "{'a': 1}", "nul", '{"a": 1', "[" * 100_000])
 def test_what_is_not_an_object_is_rejected(tmp_path, line):
     path = written(tmp_path, '{"a": 1}', line, '{"a": 2}')

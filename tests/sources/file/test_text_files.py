@@ -58,7 +58,7 @@ csv_lines = st.tuples(rows, st.lists(st.booleans(), min_size=5, max_size=5)).map
     ).encode()
 )
 json_values = values | st.sampled_from([None, True, False, 0, 12, -3, 0.5, 2**40, [1, 2], {"a": None}])
-json_objects = st.dictionaries(st.sampled_from([*COLUMNS, "more"]), json_values) | rows
+json_objects = st.dictionaries(st.sampled_from([*COLUMNS, "more", "TS", "Lane", "lANE", "Sensor"]), json_values) | rows
 json_lines = st.tuples(json_objects | json_values, st.booleans()).map(
     lambda drawn: json.dumps(drawn[0], ensure_ascii=drawn[1]).encode()
 )

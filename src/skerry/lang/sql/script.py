@@ -94,10 +94,11 @@ class Session:
             self.catalog.subscriptions.remove([name for name in dict.fromkeys(names) if name not in views])
 
     def _outputs(self) -> set[str]:
-        """What receives rows already: views, and what they name."""
+        """What receives rows already: views, and what they name, in small letters: folders may not tell case."""
         views = self.catalog.views()
         named = {view.options[option] for view in views for option in ("late_to", "loss_to") if option in view.options}
-        return named | {view.name for view in views} | {SUBSCRIPTIONS, "dead_letters"}
+        found = named | {view.name for view in views} | {SUBSCRIPTIONS, "dead_letters"}
+        return {output.casefold() for output in found}
 
     def _carry_out(self, statement: Statement) -> None:
         tree = statement.tree
@@ -141,11 +142,13 @@ class Session:
             raise SqlError("a view needs a query: CREATE MATERIALIZED VIEW name AS SELECT ...", location_of(tree))
         name = _own_name(tree.this)
         parse_options(options, VIEW_OPTIONS, view_owner(name))
-        check_name(options.get("late_to", name))
+        for option in ("late_to", "loss_to"):
+            check_name(options.get(option, name), location_of(tree))
         program = read_program_text(self._base / options["rules"]) if "rules" in options else ""
         view = View(name, options, statement.text, program)
         named = [name, *(options[option] for option in ("late_to", "loss_to") if option in options)]
-        taken = self.catalog.subscriptions.sinks().keys() & named
+        sinks = {sink.casefold() for sink in self.catalog.subscriptions.sinks()}
+        taken = [output for output in named if output.casefold() in sinks]
         if taken:
             raise SqlError(f"{min(taken)!r} is the sink of subscriptions; choose another name", location_of(tree))
         self._bind(view, tree, (view.name,))
@@ -211,7 +214,7 @@ def _check_sink(subscription: Subscription, sink: str, sinks: dict[str, str], ta
     """A sink has answers of one stream alone, and nothing else."""
     check_name(sink)
     stream = sinks.setdefault(sink, subscription.stream)
-    if sink in taken:
+    if sink.casefold() in taken:
         raise InputError(f"subscription {subscription.id!r}: the sink cannot be {sink!r}, which receives other rows")
     if stream != subscription.stream:
         raise InputError(f"subscription {subscription.id!r}: the sink {sink!r} is for answers of stream {stream!r}")

@@ -24,7 +24,7 @@ from skerry.sources.file.clock_check import event_times, mark_ahead_readings
 from skerry.sources.file.conform import Rows
 from skerry.sources.file.csv import CsvLane
 from skerry.sources.file.jsonl import JsonLane
-from skerry.sources.file.lane import MANY_ROWS, FileLane, StoredFile, Unit, report_read_errors
+from skerry.sources.file.lane import MANY_ROWS, FileLane, StoredFile, Unit
 from skerry.sources.file.options import FILE_OPTIONS, FileOptions
 from skerry.sources.file.parquet import ParquetLane
 from skerry.sources.file.text import TextLane
@@ -82,7 +82,7 @@ class FileConnector(Connector):
         paths = _find_files(options.path, base.absolute())
         _check_suffixes(options.path, paths)
         block_bytes = min(max(_ALL_BLOCKS_BYTES // len(paths), _LEAST_BLOCK_BYTES), _MOST_BLOCK_BYTES)
-        connector = cls(definition, options, tuple(_stat(path) for path in paths), block_bytes)
+        connector = cls(definition, options, tuple(StoredFile.look_at(path) for path in paths), block_bytes)
         for lane in connector.lanes()[:_CHECKED_FILES]:
             lane.check()
         return connector
@@ -108,6 +108,7 @@ class FileConnector(Connector):
             after = split.after if unit == split.start else None
             until = split.until if unit == split.stop - 1 else None
             found = _decode(lane, unit, until)
+            lane.check_unchanged()  # after it was read: what is handed on is what was there
             ahead = self._mark_ahead(lane, unit, found.readings)
             start, stop = find_piece(found.readings, self.definition.event_time, after, until, ahead)
             readings, rejects = found.readings.slice(start, stop - start), found.rejects
@@ -197,8 +198,3 @@ def _check_suffixes(pattern: str, paths: Sequence[str]) -> None:
 
 def _suffix(path: str) -> str:
     return Path(path).suffix.lower()
-
-
-def _stat(path: str) -> StoredFile:
-    with report_read_errors(path):
-        return StoredFile(path, Path(path).stat().st_size)

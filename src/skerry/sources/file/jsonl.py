@@ -6,15 +6,17 @@ from typing import Any
 import pyarrow as pa
 
 from skerry.model.duckdb_session import query_batch
+from skerry.sources.file.conform import Column
 from skerry.sources.file.text import Lines, Parsed, TextLane
 
 __all__ = ["JsonLane"]
 
 
 class JsonLane(TextLane):
-    """A file of JSON lines. Keys are the names of columns; others are passed over.
+    """A file of JSON lines. Keys are the names of columns, in any case; others are passed over.
 
-    A key that is missing or null is NULL; of a key that stands twice, the first counts. Numbers and truth
+    A key that is missing or null is NULL; of a key that stands twice, the first counts. A key that is written as the
+    column is goes before those in another case, and of these the first counts. Numbers and truth
     values are read by their text, lists and objects as their JSON text. A line that is not an object is
     a dead letter.
     """
@@ -28,7 +30,11 @@ class JsonLane(TextLane):
             found = json.loads(line)
         except (ValueError, RecursionError):
             return None
-        value = found.get(self._definition.event_time) if isinstance(found, dict) else None
+        if not isinstance(found, dict):
+            return None
+        name = str(self._definition.event_time)
+        keys = [name] if name in found else [key for key in found if key.casefold() == name.casefold()]
+        value = found[keys[0]] if keys else None
         return value if isinstance(value, str) else None
 
     def parse(self, lines: Lines) -> Parsed:
@@ -38,12 +44,42 @@ class JsonLane(TextLane):
         fits: Any = found.column("fits").to_numpy(zero_copy_only=False)
         objects, rejects = lines.reject(~fits, "not a JSON object")
         texts = found if fits.all() else found.filter(pa.array(fits))
-        return Parsed(pa.RecordBatch.from_arrays(texts.columns[1:], names), objects, rejects)
+        columns = _add_other_cases(objects, names, texts.columns[1:])
+        return Parsed(pa.RecordBatch.from_arrays(columns, names), objects, rejects)
+
+
+def _add_other_cases(objects: Lines, names: list[str], columns: list[Column]) -> list[Column]:
+    """Fill columns whose keys are written in another case. Lines in which no key is missing are not looked at again."""
+    missing = {name for name, column in zip(names, columns, strict=True) if column.null_count}
+    if not missing:
+        return columns
+    unit = pa.record_batch({"line": objects.text.cast(pa.string())})
+    keys = query_batch("SELECT DISTINCT unnest(json_keys(line)) AS key FROM unit", unit).column("key").to_pylist()
+    others = {name: [key for key in keys if key != name and key.casefold() == name.casefold()] for name in missing}
+    others = {name: found for name, found in others.items() if found}
+    if not others:
+        return columns
+    wanted = ", ".join(_any_case(name, found) for name, found in others.items())
+    filled = dict(zip(others, query_batch(f"SELECT {wanted} FROM unit", unit).columns, strict=True))
+    return [filled.get(name, column) for name, column in zip(names, columns, strict=True)]
+
+
+def _any_case(name: str, others: list[str]) -> str:
+    """Write in SQL: the value of a key or, where it is not there, of the first that differs from it in case alone."""
+    alike = ", ".join(map(_quote, others))
+    first = f"list_filter(json_keys(line), lambda key: key IN ({alike}))[1]"
+    other = f"json_extract_string(line, '/' || replace(replace({first}, '~', '~0'), '/', '~1'))"
+    exact = _quote(_to_pointer(name))
+    return f"CASE WHEN json_exists(line, {exact}) THEN json_extract_string(line, {exact}) ELSE {other} END"
+
+
+def _to_pointer(key: str) -> str:
+    return "/" + key.replace("~", "~0").replace("/", "~1")
 
 
 def _statement(names: list[str]) -> str:
     """Write the extraction of some keys in SQL; a key is quoted as a JSON pointer, and that as a text."""
-    pointers = ", ".join(_quote("/" + name.replace("~", "~0").replace("/", "~1")) for name in names)
+    pointers = ", ".join(_quote(_to_pointer(name)) for name in names)
     columns = ", ".join(f"found[{index}] AS c{index}" for index in range(1, len(names) + 1))
     return f"""
         SELECT coalesce(json_type(object) = 'OBJECT', false) AS fits, {columns}

@@ -1,9 +1,11 @@
 """A file as a lane, whatever its format."""
 
+import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from zlib import crc32
 
 import pyarrow as pa
 
@@ -19,16 +21,38 @@ from skerry.sources.source import Lane
 __all__ = ["MANY_ROWS", "FileLane", "StoredFile", "Unit", "find_columns", "report_read_errors"]
 
 
+_HEAD_BYTES = 1 << 12
 MANY_ROWS = 2**62
 """As many rows as there are."""
 
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file as it was when the source was opened: what is appended later is not read."""
+    """A file as it was when the source was opened: what is appended later is not read.
+
+    ``checksum`` is that of its first bytes. It shows that a file is another one by now, on any machine: times and
+    numbers of files differ between machines.
+    """
 
     path: str
     size: int
+    checksum: int
+
+    @classmethod
+    def look_at(cls, path: str) -> "StoredFile":
+        """A file as it is now."""
+        with report_read_errors(path), open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            return cls(path, size, crc32(file.read(min(size, _HEAD_BYTES))))
+
+    def check_unchanged(self, *, may_grow: bool) -> None:
+        """Refuse to go on with a file that has lost something, or is another one."""
+        with report_read_errors(self.path), open(self.path, "rb") as file:
+            size, head = os.fstat(file.fileno()).st_size, file.read(min(self.size, _HEAD_BYTES))
+        if size < self.size or (size > self.size and not may_grow):
+            raise SourceError(f"{self.path} has changed while it was read: it had {self.size} bytes, now {size}")
+        if crc32(head) != self.checksum:
+            raise SourceError(f"{self.path} has changed while it was read: it begins with other bytes")
 
 
 @dataclass(frozen=True)
@@ -43,6 +67,9 @@ class Unit:
 class FileLane(Lane):
     """A file, cut into units. Planning asks for counts and times; reading decodes a unit."""
 
+    may_grow = True
+    """Whether what was there stays readable if something is appended."""
+
     def __init__(
         self, file: StoredFile, definition: Source, options: FileOptions, block_bytes: int, unit_rows: int = MANY_ROWS
     ) -> None:
@@ -54,6 +81,10 @@ class FileLane(Lane):
     @abstractmethod
     def check(self) -> None:
         """Refuse a file that does not fit the declaration, before anything of it is read."""
+
+    def check_unchanged(self) -> None:
+        """Refuse to go on with a file that is not the one that was opened."""
+        self._file.check_unchanged(may_grow=self.may_grow)
 
     @abstractmethod
     def decode(self, unit: int) -> Unit:

@@ -57,6 +57,8 @@ class ParquetLane(FileLane):
     in UTC. Only the footer is kept in memory, and no file stays open.
     """
 
+    may_grow = False
+
     def __init__(
         self, file: StoredFile, definition: Source, options: FileOptions, block_bytes: int, unit_rows: int = MANY_ROWS
     ) -> None:
