@@ -1,13 +1,15 @@
 """The one DuckDB of a thread, by which expressions are evaluated and checked."""
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import duckdb
 import pyarrow as pa
 
 from skerry.model.batch import as_batch
 
-__all__ = ["open_duckdb", "query_batch"]
+__all__ = ["open_duckdb", "query_batch", "register_batch"]
 
 _local = threading.local()
 
@@ -23,6 +25,25 @@ def open_duckdb() -> duckdb.DuckDBPyConnection:
         _local.connection = connection
     found: duckdb.DuckDBPyConnection = _local.connection
     return found
+
+
+@contextmanager
+def register_batch(batch: pa.RecordBatch) -> Iterator[duckdb.DuckDBPyConnection]:
+    """This thread's DuckDB with a table ``batch``.
+
+    After a fatal error a DuckDB takes no more statements: then the next one will be another. The error is told as
+    one of memory, which is what such errors come from: a value that grew beyond all bounds.
+    """
+    connection = open_duckdb()
+    connection.register("batch", pa.Table.from_batches([batch]))
+    try:
+        yield connection
+    finally:
+        try:
+            connection.unregister("batch")
+        except duckdb.FatalException as error:
+            del _local.connection
+            raise duckdb.OutOfMemoryException(str(error)) from None
 
 
 def query_batch(sql: str, unit: pa.RecordBatch) -> pa.RecordBatch:

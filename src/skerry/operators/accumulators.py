@@ -18,7 +18,7 @@ from skerry.kernels.folds.group import Groups
 from skerry.model.arrays import Bools, Float64s
 from skerry.operators.grouping import group_rows, integers
 
-__all__ = ["Accumulator", "Count", "Distinct", "Extreme", "Total", "totals_of"]
+__all__ = ["Accumulator", "Count", "DecimalTotal", "Distinct", "Extreme", "Total", "totals_of"]
 
 _WORDS = pa.list_(pa.int64())
 
@@ -119,6 +119,31 @@ class Total(Accumulator):
 
 
 @dataclass(frozen=True)
+class DecimalTotal(Accumulator):
+    """The exact sum of decimals, with room for every sum of 38 digits."""
+
+    @property
+    def name(self) -> str:
+        """Total of the argument."""
+        return f"decimal({self.argument})"
+
+    @property
+    def type(self) -> pa.DataType:
+        """As wide as decimals get."""
+        assert self.argument_type is not None
+        return pa.decimal256(76, self.argument_type.scale)
+
+    def fold(self, values: pa.Array | None, groups: Groups) -> pa.Array:
+        """Add values up."""
+        assert values is not None, "a total has an argument"
+        return self.merge(values.cast(self.type), groups)
+
+    def merge(self, accumulators: pa.Array, groups: Groups) -> pa.Array:
+        """Add totals up."""
+        return _reduce_groups(accumulators.fill_null(0), groups, "sum").cast(self.type)
+
+
+@dataclass(frozen=True)
 class Extreme(Accumulator):
     """The least or the greatest value."""
 
@@ -138,11 +163,10 @@ class Extreme(Accumulator):
     def fold(self, values: pa.Array | None, groups: Groups) -> pa.Array:
         """Find it."""
         assert values is not None, "an extreme has an argument"
-        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-            return self._of_texts(values, groups)
         floating = pa.types.is_floating(values.type)
         numbers = _doubles(values) if floating else integers(values)
-        assert numbers is not None, "what can be compared is a number, a time, a truth value or a text"
+        if numbers is None:  # texts, decimals, dates
+            return _reduce_groups(values, groups, "max" if self.highest else "min")
         valid = _valid(values)
         found, any_ = (greatest if self.highest else least)(numbers, valid, groups.numbers, groups.count)
         plain = pa.array(found + 0, mask=~any_)  # -0.0 equals 0.0, so the first to come must not show
@@ -151,12 +175,6 @@ class Extreme(Accumulator):
     def merge(self, accumulators: pa.Array, groups: Groups) -> pa.Array:
         """The extreme of extremes."""
         return self.fold(accumulators, groups)
-
-    def _of_texts(self, values: pa.Array, groups: Groups) -> pa.Array:
-        verb = "max" if self.highest else "min"
-        table = pa.table({"group": groups.numbers, "value": values})
-        found = table.group_by("group").aggregate([("value", verb)]).sort_by("group")
-        return found[f"value_{verb}"].combine_chunks()
 
 
 @dataclass(frozen=True)
@@ -190,6 +208,13 @@ class Distinct(Accumulator):
         order = first[np.argsort(numbers[first], kind="stable")]
         offsets = np.concatenate([[0], np.cumsum(np.bincount(numbers[first], minlength=count))])
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values.take(pa.array(order)), type=self.type)
+
+
+def _reduce_groups(values: pa.Array, groups: Groups, verb: str) -> pa.Array:
+    """One value per group, by Arrow: for types that the kernels do not know."""
+    table = pa.table({"group": groups.numbers, "value": values})
+    found = table.group_by("group").aggregate([("value", verb)]).sort_by("group")
+    return found[f"value_{verb}"].combine_chunks()
 
 
 def _valid(values: pa.Array) -> Bools:

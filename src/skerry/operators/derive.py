@@ -6,13 +6,16 @@ import duckdb
 import pyarrow as pa
 
 from skerry.model.batch import as_batch, empty, join
-from skerry.model.duckdb_session import open_duckdb
+from skerry.model.duckdb_session import register_batch
 from skerry.model.expression import Expression
 from skerry.operators.operator import Operator
 
 __all__ = ["Derive"]
 
-_OF_A_ROW = (duckdb.DataError, duckdb.InvalidInputException, duckdb.NotImplementedException, duckdb.SyntaxException)
+_OF_A_ROW = (
+    *(duckdb.DataError, duckdb.InvalidInputException, duckdb.NotImplementedException, duckdb.SyntaxException),
+    duckdb.OutOfMemoryException,
+)
 """What DuckDB raises for a value that an expression cannot take."""
 
 
@@ -73,12 +76,8 @@ class Derive(Operator):
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def _evaluate(self, batch: pa.RecordBatch, *, failing: bool) -> pa.RecordBatch:
-        connection = open_duckdb()
-        connection.register("batch", pa.Table.from_batches([batch]))
-        try:
+        with register_batch(batch) as connection:
             table = connection.sql(self._statement(failing=failing)).to_arrow_table()
-        finally:
-            connection.unregister("batch")
         return as_batch(table.rename_columns(self.schema.names).cast(self.schema))
 
     def _statement(self, *, failing: bool) -> str:

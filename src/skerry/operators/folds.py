@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 
 from skerry.kernels.folds.deviation import deviations
 from skerry.kernels.folds.exact_sums import as_doubles, halves
-from skerry.operators.accumulators import Accumulator, Count, Distinct, Extreme, Total, totals_of
+from skerry.model.arrays import Bools
+from skerry.operators.accumulators import Accumulator, Count, DecimalTotal, Distinct, Extreme, Total, totals_of
 from skerry.plan.fold import Fold
 
 __all__ = ["accumulators", "finish"]
@@ -25,6 +26,8 @@ def accumulators(fold: Fold) -> tuple[Accumulator, ...]:
         return (Distinct(*column),)
     if fold.function in ("min", "max"):
         return (Extreme(*column, highest=fold.function == "max"),)
+    if fold.function in ("sum", "avg") and pa.types.is_decimal(fold.argument_type):
+        return (DecimalTotal(*column), counted)
     if fold.function in ("sum", "avg"):
         return (Total(*column), counted)
     as_double = (fold.argument, pa.float64())
@@ -46,6 +49,8 @@ def _distinct(fold: Fold, values: pa.Array) -> pa.Array:
 
 def _sum(fold: Fold, totals: pa.Array, counts: pa.Array) -> pa.Array:
     none = counts.to_numpy() == 0
+    if pa.types.is_decimal(fold.argument_type):
+        return _fit_decimals(totals, fold.type, none)
     if not pa.types.is_integer(fold.argument_type):
         return pa.array(as_doubles(totals_of(totals)), mask=none)
     high, low = halves(totals_of(totals))
@@ -55,8 +60,18 @@ def _sum(fold: Fold, totals: pa.Array, counts: pa.Array) -> pa.Array:
     return pa.array(whole, fold.type)
 
 
+def _fit_decimals(totals: pa.Array, type_: pa.DataType, none: Bools) -> pa.Array:
+    """Sums of decimals; NULL where one has more digits than the type."""
+    limit = pa.scalar(Decimal(10) ** (type_.precision - type_.scale), totals.type)
+    fits = pc.and_(pc.less(totals, limit), pc.greater(totals, pc.negate(limit)))
+    return pc.if_else(pc.and_(fits, pa.array(~none)), totals, None).cast(type_)
+
+
 def _average(fold: Fold, totals: pa.Array, counts: pa.Array) -> pa.Array:
     numbers = counts.to_numpy()
+    if pa.types.is_decimal(fold.argument_type):
+        doubles = totals.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        return pa.array(doubles / np.maximum(numbers, 1), mask=numbers == 0)
     return pa.array(as_doubles(totals_of(totals)) / np.maximum(numbers, 1), mask=numbers == 0)
 
 

@@ -4,23 +4,18 @@ Large answers are written by the tasks that found them, one file, a part, per ta
 name and moved to its path when the batch is done, so that a reader never sees half of one, and a batch that runs again
 replaces its own files.
 
-Where a format has no word for a value, its text stands: times as ``2026-01-01 00:00:00.000000``, spans as
-``25:00:00.000000``, and in JSON ``"NaN"`` and ``"Infinity"``. In csv nested values are JSON, and NULL is empty.
+Where a format has no word for a value, its text stands (``sinks.values``). In csv NULL is empty.
 """
 
 import json
-import math
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from decimal import Decimal
 from pathlib import Path
 from typing import ClassVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
@@ -29,6 +24,7 @@ from skerry.model.atomic_write import replace_atomically, sync, write_atomically
 from skerry.model.batch import empty
 from skerry.model.options import Option, Owner, one_of, parse_option, parse_options, text
 from skerry.sinks.sink import PartWriter, Sink
+from skerry.sinks.values import to_csv, to_json, to_parquet, to_text
 
 __all__ = ["FORMATS", "FileSink"]
 
@@ -194,7 +190,7 @@ def _find(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
 
 def _write_parquet(path: Path, table: pa.Table) -> None:
     """Store texts by dictionary, for they repeat, and whole numbers and times by their differences, which are small."""
-    stored = _convert_columns(_to_parquet, table)
+    stored = _convert_columns(to_parquet, table)
     leaves = {name: type_ for field in stored.schema for name, type_ in _find_leaves(field.name, field.type)}
     texts = [name for name, type_ in leaves.items() if pa.types.is_string(type_)]
     whole = [name for name, type_ in leaves.items() if _is_whole(type_)]
@@ -208,8 +204,11 @@ def _find_leaves(path: str, type_: pa.DataType) -> Iterator[tuple[str, pa.DataTy
     >>> list(_find_leaves("members", pa.list_(pa.struct({"ts": pa.int64()}))))
     [('members.list.element.ts', DataType(int64))]
     """
-    if pa.types.is_list(type_):
+    if pa.types.is_list(type_) or pa.types.is_fixed_size_list(type_):
         yield from _find_leaves(f"{path}.list.element", type_.value_type)
+    elif pa.types.is_map(type_):
+        yield from _find_leaves(f"{path}.key_value.key", type_.key_type)
+        yield from _find_leaves(f"{path}.key_value.value", type_.item_type)
     elif pa.types.is_struct(type_):
         for index in range(type_.num_fields):
             yield from _find_leaves(f"{path}.{type_.field(index).name}", type_.field(index).type)
@@ -223,15 +222,15 @@ def _is_whole(type_: pa.DataType) -> bool:
 
 def _write_csv(path: Path, table: pa.Table) -> None:
     if table.num_columns == 1 and table.column(0).null_count:  # an empty line is no row to most readers
-        text = _to_csv(table.column(0).combine_chunks()).cast(pa.string())
+        text = to_csv(table.column(0).combine_chunks()).cast(pa.string())
         table = pa.table([text.fill_null("")], table.column_names)
-    pyarrow.csv.write_csv(_convert_columns(_to_csv, table), path)
+    pyarrow.csv.write_csv(_convert_columns(to_csv, table), path)
 
 
 def _write_jsonl(path: Path, table: pa.Table) -> None:
     with path.open("w", encoding="utf-8") as file:
-        for row in _convert_columns(_to_text, table).to_pylist():
-            file.write(json.dumps(_to_json(row), ensure_ascii=False) + "\n")
+        for row in _convert_columns(to_text, table).to_pylist(maps_as_pydicts="lossy"):
+            file.write(json.dumps(to_json(row), ensure_ascii=False) + "\n")
 
 
 _WRITERS = {"parquet": _write_parquet, "csv": _write_csv, "jsonl": _write_jsonl}
@@ -239,64 +238,3 @@ _WRITERS = {"parquet": _write_parquet, "csv": _write_csv, "jsonl": _write_jsonl}
 
 def _convert_columns(convert: Callable[[pa.Array], pa.Array], table: pa.Table) -> pa.Table:
     return pa.table([convert(column.combine_chunks()) for column in table.columns], table.column_names)
-
-
-def _to_parquet(column: pa.Array) -> pa.Array:
-    """Parquet has spans of a fixed length alone."""
-    if pa.types.is_interval(column.type):
-        return pa.array(
-            [None if span is None else _to_fixed_span(span) for span in column.to_pylist()], pa.duration("us")
-        )
-    return column
-
-
-def _to_csv(column: pa.Array) -> pa.Array:
-    if pa.types.is_nested(column.type):
-        values = column.to_pylist()
-        texts = [None if value is None else json.dumps(_to_json(value), ensure_ascii=False) for value in values]
-        return pa.array(texts, pa.string())
-    return _to_text(column)
-
-
-def _to_text(column: pa.Array) -> pa.Array:
-    """Times with all six digits, and spans, as texts; all other columns as they are."""
-    if pa.types.is_timestamp(column.type):
-        return pc.strftime(column.cast(pa.timestamp("us")), format="%Y-%m-%d %H:%M:%S")
-    if pa.types.is_interval(column.type) or pa.types.is_duration(column.type):
-        return pa.array([_to_json(span) for span in column.to_pylist()], pa.string())
-    return column
-
-
-def _to_json(value: object) -> object:
-    """A value as JSON knows it: a whole decimal is a number, what JSON has no word for is its text."""
-    if isinstance(value, dict):
-        return {name: _to_json(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_to_json(part) for part in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    if isinstance(value, datetime):
-        return value.isoformat(" ", "microseconds")
-    if isinstance(value, timedelta | pa.MonthDayNano):
-        return _spell_span(_to_fixed_span(value))
-    if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
-        return int(value)
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
-
-
-def _to_fixed_span(span: timedelta | pa.MonthDayNano) -> timedelta:
-    """A span of fixed length; a month has thirty days here."""
-    if isinstance(span, timedelta):
-        return span
-    return timedelta(days=30 * span.months + span.days, microseconds=span.nanoseconds // 1000)
-
-
-def _spell_span(span: timedelta) -> str:
-    """Spell a span as SQL reads it, in hours however many.
-
-    >>> _spell_span(timedelta(days=1, hours=1)), _spell_span(timedelta(seconds=-1.5))
-    ('25:00:00.000000', '-00:00:01.500000')
-    """
-    seconds, micros = divmod(abs(span) // timedelta(microseconds=1), 1_000_000)
-    sign = "-" if span < timedelta() else ""
-    return f"{sign}{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}.{micros:06d}"

@@ -8,6 +8,7 @@ import pytest
 from sqlglot import exp
 
 from skerry.errors import SqlError
+from skerry.lang.sql.carried_types import carry
 from skerry.lang.sql.scalar import Scope, scalar
 from skerry.lang.sql.statements import read
 from skerry.model.dialect import write_expression
@@ -49,11 +50,12 @@ def examples():
 
 
 def ask(text, batch):
-    """What DuckDB answers."""
+    """What DuckDB answers, in a type that leaves it."""
     connection = open_duckdb()
     connection.register("batch", pa.Table.from_batches([batch]))
     try:
-        return connection.sql(f"SELECT {text} AS x FROM batch").to_arrow_table().column(0)
+        carried = carry(text, connection.sql(f"SELECT {text} AS x FROM batch").types[0])
+        return connection.sql(f"SELECT {carried} AS x FROM batch").to_arrow_table().column(0)
     finally:
         connection.unregister("batch")
 

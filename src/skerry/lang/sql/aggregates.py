@@ -63,7 +63,7 @@ class AggregateBinder:
 
     def aggregate(self, node: Node, time: str) -> Grouping:
         """The aggregate over ``node``."""
-        bound = {name: scalar(tree, self._scope) for name, tree in (self._keys | self._arguments).items()}
+        bound = {name: _bind_signed(tree, self._scope) for name, tree in (self._keys | self._arguments).items()}
         self._check_keys(bound)
         moment = Expression.of(time, self._scope.schema.field(time).type)
         below = Project(node, ((_TIME, moment), *bound.items()))
@@ -140,7 +140,7 @@ class AggregateBinder:
     def _check_keys(self, bound: dict[str, Expression]) -> None:
         for name, tree in self._keys.items():
             type_ = bound[name].type
-            if type_ not in _COMPARABLE and not pa.types.is_date32(type_) and not pa.types.is_decimal128(type_):
+            if not _is_comparable(type_):
                 raise SqlError(f"GROUP BY cannot compare {sql_name(type_)}; cast it", location_of(tree))
 
     def _resolve_group_part(self, part: exp.Expr) -> exp.Expr:
@@ -205,11 +205,23 @@ class AggregateBinder:
             pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)
         ):
             raise SqlError(f"{function.upper()} needs a number, got {sql_name(type_)}", location_of(tree))
-        if type_ is not None and pa.types.is_decimal(type_):
-            raise SqlError(f"{function.upper()} of a DECIMAL is not available; cast it to DOUBLE", location_of(tree))
-        if type_ is not None and function != "count" and type_ not in _COMPARABLE:
+        if type_ is not None and function != "count" and not _is_comparable(type_):
             raise SqlError(f"{function.upper()} of {sql_name(type_)} is not available; cast it", location_of(tree))
         return Fold(function, argument, type_, name)
+
+
+def _is_comparable(type_: pa.DataType) -> bool:
+    """Whether values can be told apart and put in order."""
+    kinds = (pa.types.is_timestamp, pa.types.is_date32, pa.types.is_time64, pa.types.is_decimal128)
+    return type_ in _COMPARABLE or any(is_kind(type_) for is_kind in kinds)
+
+
+def _bind_signed(tree: exp.Expr, scope: Scope) -> Expression:
+    """A key or an argument, in a type that the kernels know: they have no numbers without a sign."""
+    bound = scalar(tree, scope)
+    if not pa.types.is_unsigned_integer(bound.type):
+        return bound
+    return scalar(exp.cast(tree.copy(), "DECIMAL(20, 0)" if bound.type == pa.uint64() else "BIGINT"), scope)
 
 
 class _GroupScope(Scope):

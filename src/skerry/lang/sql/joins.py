@@ -354,9 +354,21 @@ def common_type(types: Sequence[pa.DataType]) -> pa.DataType | None:
         return types[0]
     if all(pa.types.is_integer(type_) for type_ in types):
         return pa.int64()
-    if all(pa.types.is_integer(type_) or pa.types.is_floating(type_) for type_ in types):
+    if any(pa.types.is_decimal(type_) for type_ in types) and not any(map(pa.types.is_floating, types)):
+        return _common_decimal(types)
+    if all(pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_) for type_ in types):
         return pa.float64()
     return None
+
+
+def _common_decimal(types: Sequence[pa.DataType]) -> pa.DataType | None:
+    """The decimals that hold all of some whole numbers and decimals, if 38 digits are enough."""
+    if not all(pa.types.is_integer(type_) or pa.types.is_decimal(type_) for type_ in types):
+        return None
+    sizes = [(type_.precision, type_.scale) if pa.types.is_decimal(type_) else (19, 0) for type_ in types]
+    scale = max(scale for _, scale in sizes)
+    whole = max(precision - scale for precision, scale in sizes)
+    return pa.decimal128(38, scale) if whole + scale <= 38 else None
 
 
 def _in_common_type(trees: Sequence[exp.Expr], scopes: Sequence[Scope], whole: exp.Expr) -> list[Expression]:
@@ -367,9 +379,13 @@ def _in_common_type(trees: Sequence[exp.Expr], scopes: Sequence[Scope], whole: e
         message = " and ".join(f"{tree.sql('risingwave')} ({sql_name(expression.type)})" for tree, expression in ends)
         raise SqlError(f"{message} cannot be compared; cast one", location_of(trees[0]) or location_of(whole))
     return [
-        expression if expression.type == wanted else scalar(exp.cast(tree.copy(), sql_name(wanted)), scope)
+        expression if expression.type == wanted else scalar(exp.cast(tree.copy(), _cast_name(wanted)), scope)
         for expression, tree, scope in zip(bound, trees, scopes, strict=True)
     ]
+
+
+def _cast_name(type_: pa.DataType) -> str:
+    return f"DECIMAL({type_.precision}, {type_.scale})" if pa.types.is_decimal(type_) else sql_name(type_)
 
 
 def _is_lookup(read: From) -> bool:

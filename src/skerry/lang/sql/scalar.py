@@ -10,11 +10,12 @@ from sqlglot import exp
 from skerry.errors import SqlError, UnknownColumn
 from skerry.lang.sql.arrow_predicates import simple
 from skerry.lang.sql.bounded_sizes import bound_sizes
+from skerry.lang.sql.carried_types import carry
 from skerry.lang.sql.offered_functions import check_functions
 from skerry.lang.sql.statements import location_of
 from skerry.model.batch import empty
 from skerry.model.dialect import write_expression
-from skerry.model.duckdb_session import open_duckdb
+from skerry.model.duckdb_session import register_batch
 from skerry.model.expression import Expression
 from skerry.model.types import sql_name
 
@@ -96,10 +97,10 @@ def scalar(tree: exp.Expr, scope: Scope) -> Expression:
         raise SqlError("an expression is too large", location_of(tree))
     check_functions(sql, scope.schema.names, tree)
     try:
-        type_ = _type(sql, scope.schema)
+        carried, type_ = _type(sql, scope.schema)
     except duckdb.Error as error:
         raise SqlError(_first_sentence(str(error)), location_of(tree)) from None
-    return Expression(sql, type_, predicate=simple(resolved, scope.schema))
+    return Expression(carried, type_, predicate=simple(resolved, scope.schema))
 
 
 def _resolve(tree: exp.Expr, resolve: Callable[[exp.Column], exp.Expr]) -> exp.Expr:
@@ -121,14 +122,11 @@ def _kind(node: exp.Expr) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _type(sql: str, schema: pa.Schema) -> pa.DataType:
-    """Let DuckDB say what type an expression has over these columns."""
-    connection = open_duckdb()
-    connection.register("batch", pa.Table.from_batches([empty(schema)]))
-    try:
-        return connection.sql(f"SELECT {sql} AS value FROM batch").to_arrow_table().schema.field(0).type
-    finally:
-        connection.unregister("batch")
+def _type(sql: str, schema: pa.Schema) -> tuple[str, pa.DataType]:
+    """Let DuckDB say what type an expression has over these columns; give it in a type that Arrow has too."""
+    with register_batch(empty(schema)) as connection:
+        carried = carry(sql, connection.sql(f"SELECT {sql} AS value FROM batch").types[0])
+        return carried, connection.sql(f"SELECT {carried} AS value FROM batch").to_arrow_table().schema.field(0).type
 
 
 def _first_sentence(message: str) -> str:

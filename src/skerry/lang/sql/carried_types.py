@@ -1,0 +1,51 @@
+"""The types in which values leave an expression: those that Arrow, and the files of answers, have too.
+
+Inside an expression DuckDB's types are all there. What has no counterpart outside is given as its text: BIT, ENUM,
+UNION, VARIANT, GEOMETRY, BIGNUM, TIMETZ, and rows without names. Whole numbers of 128 bits become decimals of 38
+digits, and times of another resolution become microseconds.
+"""
+
+from collections.abc import Mapping
+
+from duckdb.sqltypes import DuckDBPyType
+
+__all__ = ["carry"]
+
+_CARRIED: Mapping[str, str] = {
+    **dict.fromkeys(("bignum", "bit", "enum", "geometry", "time with time zone"), "VARCHAR"),
+    **dict.fromkeys(("tuple", "union", "uuid", "variant"), "VARCHAR"),
+    **dict.fromkeys(("hugeint", "uhugeint"), "DECIMAL(38, 0)"),
+    **dict.fromkeys(("timestamp_s", "timestamp_ms", "timestamp_ns"), "TIMESTAMP"),
+    "null": "INTEGER",
+    "time_ns": "TIME",
+}
+
+
+def carry(sql: str, type_: DuckDBPyType) -> str:
+    """The expression, in a type that leaves DuckDB unchanged."""
+    carried = _name(type_)
+    return sql if carried == str(type_) else f"CAST({sql} AS {carried})"
+
+
+def _name(type_: DuckDBPyType) -> str:
+    """A type as DuckDB writes it, with parts replaced that have no counterpart."""
+    kind = type_.id
+    if kind in _CARRIED:
+        return _CARRIED[kind]
+    if kind == "list":
+        return f"{_name(_children(type_)['child'])}[]"
+    if kind == "array":
+        return f"{_name(_children(type_)['child'])}[{_children(type_)['size']}]"
+    if kind == "map":
+        return f"MAP({_name(_children(type_)['key'])}, {_name(_children(type_)['value'])})"
+    if kind == "struct" and any(_name(part) != str(part) for part in _children(type_).values()):
+        return f"STRUCT({', '.join(f'{_quote(name)} {_name(part)}' for name, part in _children(type_).items())})"
+    return str(type_)
+
+
+def _children(type_: DuckDBPyType) -> dict[str, DuckDBPyType]:
+    return dict(type_.children)
+
+
+def _quote(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
