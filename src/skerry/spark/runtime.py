@@ -1,5 +1,6 @@
 """Run a pipeline on Spark."""
 
+import logging
 import os
 import signal
 from collections import Counter
@@ -32,6 +33,7 @@ from skerry.spark.tables import TableStore
 
 __all__ = ["SparkRuntime"]
 
+_log = logging.getLogger(__name__)
 _ATTEMPTS = 4
 """How often a batch is begun."""
 
@@ -99,6 +101,7 @@ class SparkRuntime:
                 attempts[batch] += 1
                 if attempts[batch] >= _ATTEMPTS or not has_lost_a_worker(error):
                     raise translate(error, self._checkpoint.folder) from error
+                _log.warning("batch %d is begun again: Spark has lost a Python process", batch)
 
     def _finish(self, query: StreamingQuery, stopped: Callable[[], bool]) -> None:
         _wait(query, stopped)
