@@ -66,5 +66,10 @@ def test_lost_process_is_known_by_the_trace_if_nothing_is_said():
     assert has_lost_a_worker(Exception(said("", "Caused by: java.io.EOFException\n\tat java.base/java.io.A\n")))
 
 
+@pytest.mark.parametrize("trace", ["skerry.errors.RunError: no\n", "Caused by: org.apache.A.PythonException: no\n"])
+def test_worker_that_raised_is_not_a_lost_one(trace):
+    assert not has_lost_a_worker(Exception(said("x", f"{trace}Caused by: java.io.IOException: Stream closed\n")))
+
+
 def test_work_that_failed_is_not_taken_for_a_lost_process():
     assert not has_lost_a_worker(Exception(said("x", "ValueError: a step needs rows\n")))

@@ -26,7 +26,8 @@ _FAULTS = {
     "is missing": r"does not exist|FileNotFound|NoSuchFile|No such file|not found",
 }
 _LOST = re.compile(
-    r"Python worker|java\.io\.(IO|EOF)Exception|java\.net\.|java\.nio\.channels\.|Broken pipe|Connection reset"
+    r"Python worker (exited unexpectedly|failed to connect back)|waiting for the Python worker to connect back"
+    r"|java\.io\.(IO|EOF)Exception|java\.net\.|java\.nio\.channels\.|Broken pipe|Connection reset"
 )
 """What is said where a Python process ends in the middle of a conversation."""
 
@@ -47,7 +48,8 @@ def translate(error: Exception, checkpoint: Path) -> SkerryError:
 
 def has_lost_a_worker(error: Exception) -> bool:
     """Whether it was not the work that failed, but the process that did it."""
-    return bool(_LOST.search(str(error)))
+    text = str(error)
+    return bool(_LOST.search(text)) and not _OWN.search(text) and "PythonException" not in text
 
 
 def _find_damage(text: str, checkpoint: Path) -> CheckpointError | None:

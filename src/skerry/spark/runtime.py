@@ -34,8 +34,8 @@ from skerry.spark.tables import TableStore
 __all__ = ["SparkRuntime"]
 
 _log = logging.getLogger(__name__)
-_ATTEMPTS = 4
-"""How often a batch is begun."""
+_ATTEMPTS = 8
+"""How often a batch is begun: Spark has six kinds of Python processes, and may notice the loss of one at a time."""
 
 
 class SparkRuntime:
