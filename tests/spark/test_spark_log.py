@@ -6,6 +6,7 @@ from skerry.errors import CheckpointError
 from skerry.pipeline.outcome import Outcome
 from skerry.spark import spark_log
 from skerry.spark.checkpoint import Checkpoint
+from skerry.spark.spark_log import SparkLog
 
 
 def broken_off(folder, *, planned: int, recorded: int, committed: int) -> None:
@@ -109,7 +110,7 @@ def test_positions_and_state_of_a_batch_are_synced(tmp_path, monkeypatch):
         (bucket / name).touch()
     synced = []
     monkeypatch.setattr(spark_log, "sync", synced.extend)
-    Checkpoint(tmp_path, 2, "script").log.settle(4)
+    SparkLog(tmp_path / "spark", synced=True).settle(4)
     names = {str(path.relative_to(tmp_path / "spark")) for path in synced}
     state = {f"state/0/1/{name}" for name in ("5.changelog", ".5.changelog.crc", "5.zip")}
     assert names == {"metadata", "offsets/4", "commits/3"} | state

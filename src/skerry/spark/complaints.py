@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 from skerry import errors
 from skerry.errors import CheckpointError, InputError, RunError, SkerryError
 
-__all__ = ["SPARK_ERRORS", "has_lost_a_worker", "translate"]
+__all__ = ["SPARK_ERRORS", "find_cause", "has_lost_a_worker", "translate"]
 
 SPARK_ERRORS = (PySparkException, Py4JJavaError)
 """What pyspark raises."""
@@ -26,8 +26,10 @@ _FAULTS = {
     "is missing": r"does not exist|FileNotFound|NoSuchFile|No such file|not found",
 }
 _LOST = re.compile(
-    r"Python worker exited unexpectedly|Python worker .*crash|Could not recover from a failed Python|EOFExc"
+    r"Python worker (exited unexpectedly|failed to connect back)|waiting for the Python worker to connect back"
+    r"|java\.io\.(IO|EOF)Exception|java\.net\.|java\.nio\.channels\.|Broken pipe|Connection reset"
 )
+"""What is said where a Python process ends in the middle of a conversation."""
 
 
 def translate(error: Exception, checkpoint: Path) -> SkerryError:
@@ -41,12 +43,13 @@ def translate(error: Exception, checkpoint: Path) -> SkerryError:
         found = getattr(errors, kind, None)
         wrong_input = isinstance(found, type) and issubclass(found, InputError)
         return InputError(message) if wrong_input else RunError(message)
-    return _find_damage(text, checkpoint) or RunError(_find_cause(text))
+    return _find_damage(text, checkpoint) or RunError(find_cause(text))
 
 
 def has_lost_a_worker(error: Exception) -> bool:
     """Whether it was not the work that failed, but the process that did it."""
-    return bool(_LOST.search(str(error)))
+    text = str(error)
+    return bool(_LOST.search(text)) and not _OWN.search(text) and "PythonException" not in text
 
 
 def _find_damage(text: str, checkpoint: Path) -> CheckpointError | None:
@@ -60,7 +63,8 @@ def _find_damage(text: str, checkpoint: Path) -> CheckpointError | None:
     return None
 
 
-def _find_cause(text: str) -> str:
+def find_cause(text: str) -> str:
+    """The message of the exception that led to all others, in a line."""
     causes = _CAUSE.findall(text)
     query = _QUERY.search(text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]

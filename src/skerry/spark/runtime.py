@@ -1,5 +1,6 @@
 """Run a pipeline on Spark."""
 
+import logging
 import os
 import signal
 from collections import Counter
@@ -33,8 +34,9 @@ from skerry.spark.tables import TableStore
 
 __all__ = ["SparkRuntime"]
 
-_ATTEMPTS = 4
-"""How often a batch is begun."""
+_log = logging.getLogger(__name__)
+_ATTEMPTS = 8
+"""How often a batch is begun: Spark has six kinds of Python processes, and may notice the loss of one at a time."""
 
 
 class SparkRuntime:
@@ -103,6 +105,7 @@ class SparkRuntime:
                 attempts[batch] += 1
                 if attempts[batch] >= _ATTEMPTS or not has_lost_a_worker(error):
                     raise translate(error, self._checkpoint.folder) from error
+                _log.warning("batch %d is begun again: Spark has lost a Python process", batch)
 
     def _finish(self, query: StreamingQuery, stopped: Callable[[], bool]) -> None:
         _wait(query, stopped)

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from skerry.errors import RunError
+from skerry.errors import OptionError, RunError
 from skerry.kernels.precompile import precompile_in_background
 from skerry.model.private_folder import remove_private_folders
+from skerry.spark.complaints import SPARK_ERRORS, find_cause
 from skerry.spark.java import find_java
 from skerry.spark.local_master import allow_retries, protect
 from skerry.spark.spark_home import use_compiled_home
@@ -25,6 +26,8 @@ _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
+    # An error's message may be empty: what it is and what led to it is in its trace (skerry.spark.complaints).
+    "spark.sql.pyspark.jvmStacktrace.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
     "spark.sql.streaming.stateStore.providerClass": (
@@ -74,9 +77,20 @@ def session(master: str, extra: Mapping[str, str] | None = None) -> SparkSession
         builder = builder.config(name, value)
     # While the JVM starts there is a core to spare for the kernels.
     with precompile_in_background(["folds"]), _own_log():
-        started = builder.getOrCreate()
+        started = _start(builder, master)
     atexit.register(_end, started)
     return started
+
+
+def _start(builder: SparkSession.Builder, master: str) -> SparkSession:
+    try:
+        return builder.getOrCreate()
+    except SPARK_ERRORS as error:
+        cause = find_cause(str(error))
+        if "Master URL" in cause:
+            known = "local[*], local[N], spark://HOST:PORT, yarn, k8s://URL"
+            raise OptionError(f"Spark knows no master {master!r}; known are {known}") from None
+        raise RunError(f"Spark does not start: {cause}") from None
 
 
 def _end(started: SparkSession) -> None:

@@ -19,6 +19,7 @@ from skerry.errors import CheckpointError
 from skerry.model.atomic_write import sync
 from skerry.spark.hadoop_checksum import is_intact
 from skerry.spark.progress import Progress
+from skerry.spark.state_files import check_state
 
 __all__ = ["SparkLog"]
 
@@ -72,6 +73,7 @@ class SparkLog:
         for path in (self.folder / "metadata", self.folder / "commits" / str(done), *self._list_descriptions()):
             if path.exists() and not is_intact(path):
                 raise CheckpointError(str(path), "is damaged: its checksum does not match")
+        check_state(self.folder / "state", done + 1)
 
     def _check_digest(self, batch: int, progress: Progress) -> None:
         path = self._offsets(batch)
@@ -80,7 +82,7 @@ class SparkLog:
             raise CheckpointError(str(path), "is damaged: it is not the one that the record of progress knows")
 
     def _list_descriptions(self) -> Iterator[Path]:
-        """The files that say what state there is. The state itself may be large, and Spark looks at what it reads."""
+        """The files that say what state there is."""
         for kind in ("_metadata", "_stateSchema"):
             for path in (self.folder / "state").glob(f"*/{kind}/**/*"):
                 if path.is_file() and not path.name.startswith("."):
