@@ -5,6 +5,11 @@ last. Each subscription asks for a segment and an interval of speeds, and matche
 counted against a search in sorted columns before anything is printed.
 
     python benchmarks/subscriptions.py --subscriptions 10000 --json subscriptions.json
+
+With --mix, instead, predicates as people write them, in this process: how long from a file to the first match, the time
+per reading, memory, and single changes. The matches of a sample are DuckDB's, or nothing counts.
+
+    python benchmarks/subscriptions.py --mix [people|free|arithmetic] --count 100000
 """
 
 import argparse
@@ -17,6 +22,8 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
+from _mix import MIXES
+from _subscribed_mix import run_mix
 
 from pipeline import QUERIES, make_files
 from skerry.catalog import Subscription
@@ -90,7 +97,17 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--mix", nargs="?", const="people", choices=MIXES, help="predicates as people write them")
+    parser.add_argument("--count", type=int, default=100_000, help="how many predicates of the mix")
+    parser.add_argument("--batch-rows", type=int, default=10_000, help="readings per batch, with --mix")
+    parser.add_argument("--batches", type=int, default=10, help="with --mix")
+    parser.add_argument("--seed", type=int, default=7, help="of the mix")
     given = parser.parse_args()
+    if given.mix:
+        found = run_mix(given.mix, given.count, given.batch_rows, given.batches, given.seed)
+        if given.json:
+            given.json.write_text(json.dumps({f"mix {given.mix}": found}, indent=2))
+        return
     data = Path(tempfile.mkdtemp(prefix="skerry-bench-"))
     boxes = Boxes(given.subscriptions, given.width)
     rates: dict[str, list[float]] = {"without": [], "with": []}

@@ -26,14 +26,15 @@ def in_side(scalar, values):
 
 
 def in_box(batch, row, box):
-    return all(in_side(batch.column(name)[row], values) for name, values in box.sides.items())
+    listed = [box.listed] if box.listed else []
+    return all(in_side(batch.column(name)[row], values) for name, values in [*box.sides.items(), *listed])
 
 
 def rows_of(region, batch):
     found = set()
     for box in region.boxes:
         rows = {row for row in range(batch.num_rows) if in_box(batch, row, box)}
-        found |= rows & true_rows(box.residual, batch) if box.residual and rows else rows
+        found |= rows & true_rows(box.residual.sql, batch) if box.residual and rows else rows
     return found
 
 
@@ -74,12 +75,22 @@ def test_what_boxes_can_say_leaves_no_residual(text, count):
 def test_part_that_no_box_can_say_is_the_residual_of_the_others():
     (box,) = read("i > 3 AND s LIKE '%x' AND l > d").boxes
     assert list(box.sides) == ["i"]
-    assert box.residual == '"s" LIKE \'%x\' AND "l" > "d"'
+    assert box.residual.sql == '"s" LIKE \'%x\' AND "l" > "d"'
 
 
-def test_long_list_is_one_box_with_a_residual():
+def test_long_list_is_one_box_with_a_list():
     (box,) = read(f"b AND i IN ({', '.join(str(2 * number) for number in range(10_000))})").boxes
-    assert box.sides["i"].spans == ((0, 19_999),)
+    assert list(box.sides) == ["b"]
+    assert box.listed[0] == "i"
+    assert len(box.listed[1].spans) == 10_000
+    assert box.residual is None
+
+
+def test_of_two_long_lists_one_is_a_wide_side_with_a_residual():
+    some = ", ".join(str(2 * number) for number in range(100))
+    (box,) = read(f"l IN ({some}) AND i IN ({some})").boxes
+    assert len(box.sides) == 1
+    assert box.listed
     assert box.residual
 
 
@@ -95,7 +106,7 @@ def test_deep_predicate_is_left_to_duckdb():
 
 def test_failing_part_fails_the_whole_predicate():
     boxes = read("i > 3 OR CAST(s AS INT) = 1").boxes
-    assert {box.residual for box in boxes} == {'"i" > 3 OR CAST("s" AS INT) = 1'}
+    assert {box.residual.form for box in boxes} == {'"i" > "$0:BIGINT" OR CAST("s" AS INT) = "$1:BIGINT"'}
 
 
 def test_unknown_column_is_refused():

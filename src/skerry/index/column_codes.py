@@ -5,12 +5,14 @@ exactly. The other is a hash, which distinguishes long texts that begin alike; i
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import types as kinds
 
 from skerry.index.domains import LEAST
+from skerry.index.region import Operand
 from skerry.index.value_sets import ValueSet
 from skerry.kernels.hash import hash_bytes
 from skerry.kernels.index.double_codes import encode_doubles
@@ -25,9 +27,9 @@ Interval = tuple[int, int]
 
 @dataclass(frozen=True)
 class Axis:
-    """A column, in the order of its values or by hash."""
+    """An operand, in the order of its values or by hash."""
 
-    column: str
+    operand: Operand
     hashed: bool = False
 
 
@@ -63,11 +65,11 @@ def _encode_texts(axis: Axis, texts: Bytes) -> Int64s:
     return encode_prefixes(texts)
 
 
-def encode_side(name: str, values: ValueSet) -> dict[Axis, Interval]:
+def encode_side(name: Operand, values: ValueSet) -> dict[Axis, Interval]:
     """A box's side as intervals of codes. They contain all values of the side, and no others if it ``is_exact``.
 
     >>> encode_side("speed", ValueSet(((5, 8),)))
-    {Axis(column='speed', hashed=False): (5, 7)}
+    {Axis(operand='speed', hashed=False): (5, 7)}
     """
     if not values.spans:
         return {Axis(name): (LEAST, LEAST)}
@@ -77,13 +79,23 @@ def encode_side(name: str, values: ValueSet) -> dict[Axis, Interval]:
     return {Axis(name): (LEAST if values.null else max(low, LEAST + 1), high - 1)}
 
 
-def _encode_text_side(name: str, low: bytes, high: bytes, *, null: bool) -> dict[Axis, Interval]:
-    first, last = encode_prefixes(_to_row(low))[0], encode_prefixes(_to_row(high))[0]
-    found = {Axis(name): (LEAST if null else int(first), int(last) - _is_exact_cut(high))}
+def _encode_text_side(name: Operand, low: bytes, high: bytes, *, null: bool) -> dict[Axis, Interval]:
+    first, last = _encode_prefix(low), _encode_prefix(high)
+    found = {Axis(name): (LEAST if null else first, last - _is_exact_cut(high))}
     if _is_long_text(low, high):
-        hashed = int(_encode_texts(Axis(name, hashed=True), _to_row(low))[0])
+        hashed = _encode_hash(low)
         found[Axis(name, hashed=True)] = (hashed, hashed)
     return found
+
+
+@lru_cache(maxsize=2**14)
+def _encode_prefix(text: bytes) -> int:
+    return int(encode_prefixes(_to_row(text))[0])
+
+
+@lru_cache(maxsize=2**14)
+def _encode_hash(text: bytes) -> int:
+    return int(_encode_texts(Axis("", hashed=True), _to_row(text))[0])
 
 
 def _to_row(text: bytes) -> Bytes:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from typing import TypeAlias
 
 import duckdb
@@ -15,15 +16,17 @@ from skerry.index.domains import Moment
 from skerry.model.dialect import write_expression
 from skerry.model.types import TIMESTAMP
 
-__all__ = ["Evaluator", "NotIndexable", "evaluate_constants"]
+__all__ = ["Evaluator", "NotIndexable", "evaluate_constants", "evaluate_literals"]
 
 Evaluator: TypeAlias = Callable[[], duckdb.DuckDBPyConnection]
 """Gives this thread's DuckDB, which decides what boxes cannot."""
+ToSql: TypeAlias = Callable[[], str]
+"""Writes an expression."""
 
 _DIGITS = 18
 """A decimal of so many digits is 64 bits in DuckDB, and compared with every whole number as a decimal, exactly."""
-_MOST_DIGITS = 38
-"""A whole number of so many digits is still one of 128 bits."""
+_LARGEST = 10**38
+"""A whole number below it is still one of 128 bits."""
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?")
 
 
@@ -37,10 +40,50 @@ def evaluate_constants(trees: Sequence[exp.Expr], type_: pa.DataType, evaluator:
     DuckDB compares a column with several constants in one type: doubles make doubles of all others.
     """
     found = [_evaluate(tree, type_, evaluator) for tree in trees]
-    doubles = {isinstance(value, float) for value in found if value is not None}
+    _check_doubles(found, type_)
+    return [
+        _cast_for_column(value, partial(write_expression, tree), type_, evaluator)
+        for value, tree in zip(found, trees, strict=True)
+    ]
+
+
+def evaluate_literals(texts: Sequence[str], type_: pa.DataType, evaluator: Evaluator) -> list[object]:
+    """The same of numbers without a sign and of quoted texts, as they are written.
+
+    >>> evaluate_literals(["30", "4.5"], pa.float64(), duckdb.connect)
+    [30.0, 4.5]
+    """
+    if kinds.is_float64(type_):
+        return [_read_double(text, evaluator) for text in texts]
+    if kinds.is_string(type_) and all(text[0] == "'" for text in texts):
+        return [_read_text(text) for text in texts]
+    found = [_read_text(text) if text[0] == "'" else _parse_number(text) for text in texts]
+    if NotIndexable in found:
+        raise NotIndexable
+    _check_doubles(found, type_)
+    return [
+        _cast_for_column(value, partial(str, text), type_, evaluator) for value, text in zip(found, texts, strict=True)
+    ]
+
+
+def _read_double(text: str, evaluator: Evaluator) -> object:
+    """A number beside a DOUBLE. A text is not compared here."""
+    if text[0] == "'":
+        raise NotIndexable
+    if len(text) <= _DIGITS:
+        return float(text)
+    value = _parse_number(text)
+    return _cast_for_column(value, partial(str, text), pa.float64(), evaluator)
+
+
+def _read_text(quoted: str) -> str:
+    return quoted[1:-1].replace("''", "'")
+
+
+def _check_doubles(values: Sequence[object], type_: pa.DataType) -> None:
+    doubles = {isinstance(value, float) for value in values if value is not None}
     if len(doubles) > 1 and not kinds.is_float64(type_):
         raise NotIndexable
-    return [_cast_for_column(value, tree, type_, evaluator) for value, tree in zip(found, trees, strict=True)]
 
 
 def _evaluate(tree: exp.Expr, type_: pa.DataType, evaluator: Evaluator) -> object:
@@ -48,12 +91,12 @@ def _evaluate(tree: exp.Expr, type_: pa.DataType, evaluator: Evaluator) -> objec
     return _compute(tree.unnest(), type_, evaluator) if found is NotIndexable else found
 
 
-def _cast_for_column(value: object, tree: exp.Expr, type_: pa.DataType, evaluator: Evaluator) -> object:
+def _cast_for_column(value: object, sql: ToSql, type_: pa.DataType, evaluator: Evaluator) -> object:
     """A value in the type in which it is compared."""
     if type_ == TIMESTAMP and isinstance(value, str):
-        return _parse_moment(value, tree, evaluator)
+        return _parse_moment(value, sql, evaluator)
     if kinds.is_floating(type_) and type(value) in (int, Decimal):
-        return _to_double(value, tree, type_, evaluator)
+        return _to_double(value, sql, type_, evaluator)
     if _is_long(value):
         raise NotIndexable
     return value
@@ -61,8 +104,10 @@ def _cast_for_column(value: object, tree: exp.Expr, type_: pa.DataType, evaluato
 
 def _is_long(value: object) -> bool:
     """Whether a number has so many digits that DuckDB may compare it in another type."""
-    digits = value if isinstance(value, Decimal) else Decimal(value) if type(value) is int else Decimal()
-    return len(digits.as_tuple().digits) > (_DIGITS if isinstance(value, Decimal) else _MOST_DIGITS)
+    if type(value) is int:
+        return not -_LARGEST < value < _LARGEST
+    digits = value if isinstance(value, Decimal) else Decimal()
+    return len(digits.as_tuple().digits) > _DIGITS
 
 
 def _read_literal(tree: exp.Expr) -> object:
@@ -91,25 +136,25 @@ def _parse_number(text: str) -> object:
         return NotIndexable
 
 
-def _to_double(value: object, tree: exp.Expr, type_: pa.DataType, evaluator: Evaluator) -> float:
+def _to_double(value: object, sql: ToSql, type_: pa.DataType, evaluator: Evaluator) -> float:
     """The nearest double, as DuckDB finds it too; it is asked where a number is long, and for FLOAT."""
     if kinds.is_float64(type_) and not _is_long(value):
         return float(str(value))
     name = "DOUBLE" if kinds.is_float64(type_) else "FLOAT"
-    found = _ask_duckdb(f"CAST({write_expression(tree)} AS {name})", evaluator).as_py()
+    found = _ask_duckdb(f"CAST({sql()} AS {name})", evaluator).as_py()
     if not isinstance(found, float):
         raise NotIndexable
     return found
 
 
-def _parse_moment(text: str, tree: exp.Expr, evaluator: Evaluator) -> Moment:
+def _parse_moment(text: str, sql: ToSql, evaluator: Evaluator) -> Moment:
     if _MOMENT.fullmatch(text):
         try:
             since = datetime.fromisoformat(text).replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
             return Moment((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds)
         except ValueError:
             pass
-    return _to_moment(_ask_duckdb(f"CAST({write_expression(tree)} AS TIMESTAMP)", evaluator))
+    return _to_moment(_ask_duckdb(f"CAST({sql()} AS TIMESTAMP)", evaluator))
 
 
 def _to_moment(scalar: "pa.Scalar[pa.DataType]") -> Moment:

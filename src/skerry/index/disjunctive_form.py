@@ -3,23 +3,40 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from typing import NamedTuple
 
 from sqlglot import exp
 
+from skerry.index.region import Operand
 from skerry.index.value_sets import ValueSet
 
-__all__ = ["MOST_BOXES", "Term", "Terms", "Truth", "intersect", "leave_to_duckdb", "no_terms", "unite"]
+__all__ = ["MOST_BOXES", "Part", "Term", "Terms", "Truth", "intersect", "leave_to_duckdb", "no_terms", "unite"]
 
 MOST_BOXES = 64
 """A predicate that needs more boxes keeps a few wide ones, and a residual."""
+
+
+class Part(NamedTuple):
+    """A part of a predicate's tree, or NOT of it. The tree's constants may change, so it is written when needed."""
+
+    tree: exp.Expr
+    negated: bool = False
+
+    def negate(self) -> "Part":
+        """NOT of it."""
+        return Part(self.tree, not self.negated)
+
+    def write(self) -> exp.Expr:
+        """As a tree of its own."""
+        return exp.not_(self.tree, copy=True) if self.negated else self.tree.copy()
 
 
 @dataclass(frozen=True)
 class Term:
     """Sides that hold together, each a set of any shape, and what else must be true."""
 
-    sides: Mapping[str, ValueSet] = field(default_factory=dict)
-    residual: tuple[exp.Expr, ...] = ()
+    sides: Mapping[Operand, ValueSet] = field(default_factory=dict)
+    residual: tuple[Part, ...] = ()
 
     def __and__(self, other: "Term") -> "Term":
         """What is in both."""
@@ -55,21 +72,21 @@ class Truth:
         return Truth(self.false, self.true)
 
 
-def leave_to_duckdb(tree: exp.Expr) -> Truth:
+def leave_to_duckdb(part: Part) -> Truth:
     """A part that no box can express."""
-    return Truth(lambda: _to_residual(tree), lambda: _to_residual(exp.not_(tree, copy=True)))
+    return Truth(lambda: _to_residual(part), lambda: _to_residual(part.negate()))
 
 
-def _to_residual(tree: exp.Expr) -> Terms:
-    return (Term(residual=(tree,)),)
+def _to_residual(part: Part) -> Terms:
+    return (Term(residual=(part,)),)
 
 
-def unite(tree: exp.Expr, terms: Iterable[Terms]) -> Terms:
-    """The union of several unions; ``tree`` says the same, for DuckDB, if there are too many terms.
+def unite(whole: Part, terms: Iterable[Terms]) -> Terms:
+    """The union of several unions; ``whole`` says the same, for DuckDB, if there are too many terms.
 
     Terms over the same one column become one.
     """
-    single: dict[str, ValueSet] = {}
+    single: dict[Operand, ValueSet] = {}
     others: list[Term] = []
     for term in (each for some in terms for each in some):
         if len(term.sides) == 1 and not term.residual:
@@ -78,17 +95,17 @@ def unite(tree: exp.Expr, terms: Iterable[Terms]) -> Terms:
         else:
             others.append(term)
     if len(single) + len(others) > MOST_BOXES:
-        return _to_residual(tree)
+        return _to_residual(whole)
     return (*(Term({name: values}) for name, values in single.items()), *others)
 
 
-def intersect(parts: Sequence[tuple[exp.Expr, Terms]]) -> Terms:
+def intersect(parts: Sequence[tuple[Part, Terms]]) -> Terms:
     """The intersection of several unions. The widest are left to DuckDB if there would be too many terms."""
 
-    def meet(found: Terms, part: tuple[exp.Expr, Terms]) -> Terms:
-        tree, terms = part
+    def meet(found: Terms, part: tuple[Part, Terms]) -> Terms:
+        whole, terms = part
         if len(found) * len(terms) > MOST_BOXES:
-            terms = _to_residual(tree)
+            terms = _to_residual(whole)
         pairs = (one & other for one in found for other in terms)
         return tuple(term for term in pairs if term.is_possible)
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from skerry.index.value_sets import Cut, ValueSet
 from skerry.model.types import TIMESTAMP
 
-__all__ = ["LEAST", "Domain", "Moment", "domain_of", "key_of_double"]
+__all__ = ["LEAST", "Domain", "Moment", "domain_of", "key_of_double", "list_types"]
 
 LEAST = -(2**63)
 _TEXT_END = b"\xff"
@@ -138,3 +138,8 @@ def domain_of(type_: pa.DataType) -> Domain | None:
     >>> domain_of(pa.list_(pa.int64()))
     """
     return _DOMAINS.get(type_)
+
+
+def list_types() -> dict[str, pa.DataType]:
+    """The types that have an order, by name."""
+    return {str(type_): type_ for type_ in _DOMAINS}

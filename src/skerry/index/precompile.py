@@ -5,6 +5,7 @@ import pyarrow as pa
 
 from skerry.index.box_index import BoxIndex
 from skerry.index.column_codes import Axis, encode_column
+from skerry.index.point_lists import PointLists
 from skerry.kernels.index.match_pairs import merge_pairs
 
 __all__ = ["precompile_index"]
@@ -29,5 +30,11 @@ def precompile_index() -> None:
     merge_pairs(index.match(points), index.match(points))
     for type_ in (pa.float64(), pa.float32()):
         encode_column(Axis("speed"), pa.array([1.0, None], type_))
+    for is_text, column in ((True, pa.array(["a", None])), (False, pa.array([1, 2]))):
+        lists = PointLists(is_text=is_text)
+        lists.add(0, [b"a"] if is_text else [1], {0: (1, 5)})
+        lists.match(points[:, :2], column)
+        lists.add(1, [b"a"] if is_text else [1], {})
+        lists.match(points[:, :2], column)
     for hashed in (False, True):
         encode_column(Axis("name", hashed), pa.array(["a", None, "beyond the eighth letter"]))

@@ -1,5 +1,6 @@
 """The query index: all standing selections over one stream, answered at once for each batch of readings."""
 
+from collections import Counter
 from time import perf_counter_ns
 from typing import NamedTuple
 
@@ -7,12 +8,15 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.errors import CatalogError
-from skerry.index.box_index import BoxIndex, Marks, Pairs
-from skerry.index.column_codes import Axis, encode_column, encode_side
+from skerry.index.box_index import Marks, Pairs
+from skerry.index.boxes_and_lists import BoxesAndLists
 from skerry.index.constants import Evaluator
+from skerry.index.derived_columns import DerivedColumns
+from skerry.index.operand_columns import OperandColumns, read_operand, write_operand
 from skerry.index.pack_arrays import pack_arrays, unpack_arrays
 from skerry.index.refinement import Refinement
-from skerry.index.region import Region
+from skerry.index.region import Derived, Region
+from skerry.kernels.index.match_pairs import merge_pairs
 from skerry.model.arrays import Int32s, Int64s, UInt64s
 
 __all__ = ["Bitmaps", "Matches", "QueryIndex"]
@@ -55,8 +59,11 @@ class QueryIndex:
         self.schema = schema
         self.version = 0
         """How often queries were added or removed."""
-        self._axes: dict[Axis, int] = {}
-        self._boxes = BoxIndex(axes=1)
+        self.derived = DerivedColumns(schema, evaluator)
+        """The expressions that it computes for each reading, if queries are about them."""
+        self._boxes = BoxesAndLists()
+        self._asked: Counter[Derived] = Counter()
+        self._asking: dict[int, frozenset[Derived]] = {}
         self._refinement = Refinement(evaluator)
         self._numbers: dict[str, tuple[int, ...]] = {}
         self._names: list[str | None] = []
@@ -84,16 +91,20 @@ class QueryIndex:
         self._names[numbers[0]] = name
         self._numbers[name] = numbers
         for number, box in zip(numbers, region.boxes, strict=False):
-            sides = [side for column, values in box.sides.items() for side in encode_side(column, values).items()]
-            self._refinement.add(number, box, numbers[0], several=len(numbers) > 1)
-            self._boxes.add(number, {self._axes.setdefault(axis, len(self._axes)): side for axis, side in sides})
+            sides = self._boxes.add(number, box)
+            self._refinement.add(number, numbers[0], sides, box.residual, several=len(numbers) > 1)
+        if region.derived:
+            self._asking[numbers[0]] = region.derived
+            self._asked.update(region.derived)
         self.version += 1
 
     def remove(self, name: str) -> None:
         """Remove a query."""
         if name not in self._numbers:
             raise CatalogError(f"there is no query {name!r}")
-        for number in self._numbers.pop(name):
+        numbers = self._numbers.pop(name)
+        self._asked.subtract(self._asking.pop(numbers[0], ()))
+        for number in numbers:
             if number in self._boxes:
                 self._boxes.remove(number)
                 self._refinement.remove(number)
@@ -103,8 +114,9 @@ class QueryIndex:
 
     def match(self, batch: pa.RecordBatch) -> Matches:
         """All pairs of a reading and a query that is true for it."""
-        pairs = self._boxes.match(self._to_points(batch))
-        return Matches(*(self._refine(batch, pairs) if self._refinement.has_special else pairs))
+        columns = self._compute(batch)
+        pairs = self._boxes.match(columns)
+        return Matches(*self._refine(columns, pairs))
 
     def match_timed(self, batch: pa.RecordBatch) -> tuple[Matches, Int64s]:
         """The same, and by number the nanoseconds of work that are due to each query.
@@ -113,19 +125,23 @@ class QueryIndex:
         the readings that were refined for each.
         """
         started = perf_counter_ns()
-        pairs = self._boxes.match(self._to_points(batch))
+        columns = self._compute(batch)
+        pairs = self._boxes.match(columns)
         boxed = perf_counter_ns()
         if not self._refinement.has_special:  # then each query is one box, and has its number
             return Matches(*pairs), self._divide_time(boxed - started, pairs.numbers)
-        matches, decided = Matches(*self._refine(batch, pairs)), perf_counter_ns()
+        matches, decided = Matches(*self._refine(columns, pairs)), perf_counter_ns()
         queries = self._refinement.queries_of(pairs.numbers)
         asked = queries[self._refinement.are_special(pairs.numbers)]
         return matches, self._divide_time(boxed - started, queries) + self._divide_time(decided - boxed, asked)
 
     def bitmaps(self, batch: pa.RecordBatch) -> Bitmaps:
         """All matches, as bits."""
-        marks = self._boxes.marks(self._to_points(batch))
-        return Bitmaps(*(self._refine_marks(batch, marks) if self._refinement.has_special else marks))
+        columns = self._compute(batch)
+        marks = self._boxes.marks(columns)
+        if self._refinement.has_special:
+            marks = self._refine_marks(columns, marks)
+        return Bitmaps(*marks)
 
     def names(self, queries: Int32s) -> pa.Array:
         """The names of queries."""
@@ -142,23 +158,29 @@ class QueryIndex:
         held = [(name, number) for name, numbers in self._numbers.items() for number in numbers]
         mine = {
             "version": np.array([self.version]),
-            "axes": [axis.column for axis in self._axes],
-            "hashed": np.array([axis.hashed for axis in self._axes], np.int64),
+            "derived": [write_operand(derived) for derived in self._asked],
             "names": [name for name, _ in held],
             "numbers": np.array([number for _, number in held], np.int64),
             "free": np.array(self._free, np.int64),
         }
-        return pack_arrays(mine | self._boxes.save() | self._refinement.save())
+        for position, derived in enumerate(self._asked):
+            asking = [number for number, asked in self._asking.items() if derived in asked]
+            mine[f"asking {position}"] = np.array(sorted(asking), np.int64)
+        return pack_arrays(mine | self._boxes.save() | self._refinement.save(write_operand))
 
     @classmethod
     def restore(cls, blob: bytes, schema: pa.Schema, evaluator: Evaluator) -> "QueryIndex":
         """Rebuild the index that ``save`` gave. The same changes then give queries the same numbers in both."""
         parts, index = unpack_arrays(blob), cls(schema, evaluator)
         index.version = int(parts["version"].to_numpy()[0])
-        axes = zip(parts["axes"].to_pylist(), parts["hashed"].to_pylist(), strict=True)
-        index._axes = {Axis(column, bool(hashed)): number for number, (column, hashed) in enumerate(axes)}
-        index._boxes = BoxIndex.restore({name: parts[name].to_numpy() for name in BoxIndex.PARTS})
-        index._refinement = Refinement.restore(parts, evaluator)
+        derived = [found for found in map(read_operand, parts["derived"].to_pylist()) if isinstance(found, Derived)]
+        index.derived = DerivedColumns(schema, evaluator, derived)
+        for position, each in enumerate(derived):
+            asking = parts[f"asking {position}"].to_pylist()
+            index._asked[each] = len(asking)
+            index._asking |= {number: index._asking.get(number, frozenset()) | {each} for number in asking}
+        index._boxes = BoxesAndLists.restore(parts)
+        index._refinement = Refinement.restore(parts, evaluator, read_operand)
         numbers, index._free = parts["numbers"].to_pylist(), parts["free"].to_pylist()
         index._names = [None] * (len(numbers) + len(index._free))
         for name, number in zip(parts["names"].to_pylist(), numbers, strict=True):
@@ -174,38 +196,35 @@ class QueryIndex:
         self._names.append(None)
         return len(self._names) - 1
 
-    def _to_points(self, batch: pa.RecordBatch) -> Int64s:
-        """Readings as points: axis by row."""
-        if not self._axes:
-            return np.zeros((1, batch.num_rows), np.int64)
-        points = np.empty((len(self._axes), batch.num_rows), np.int64)
-        for axis, index in self._axes.items():
-            points[index] = encode_column(axis, batch.column(axis.column))
-        return points
+    def _compute(self, batch: pa.RecordBatch) -> OperandColumns:
+        """Readings with all that the queries are about."""
+        asked = [derived for derived, count in self._asked.items() if count]
+        return OperandColumns(batch, self.derived.compute(batch, asked))
 
     def _divide_time(self, time_ns: int, queries: Int32s) -> Int64s:
         """Time by query, in the proportion in which they occur; a nanosecond at the least."""
         counts = np.bincount(queries, minlength=len(self._names))
         return np.ceil(counts * (time_ns / max(queries.size, 1))).astype(np.int64)
 
-    def _refine(self, batch: pa.RecordBatch, pairs: Pairs) -> Pairs:
+    def _refine(self, columns: OperandColumns, pairs: Pairs) -> Pairs:
         """Drop the pairs that a residual or a text rules out; keep a query once per reading."""
+        if not self._refinement.has_special:
+            return pairs
         special = self._refinement.are_special(pairs.numbers)
         if not special.any():
             return pairs
         plain = Pairs(pairs.rows[~special], pairs.numbers[~special])
-        found = self._refinement.refine(batch, pairs.rows[special], pairs.numbers[special])
-        rows = np.concatenate([plain.rows, found[0]])
-        order = np.argsort(rows, kind="stable")
-        return Pairs(rows[order], np.concatenate([plain.numbers, found[1]])[order])
+        found = self._refinement.refine(columns.batch, columns.find, pairs.rows[special], pairs.numbers[special])
+        return Pairs(*merge_pairs(plain, found)) if plain.rows.size else Pairs(*found)
 
-    def _refine_marks(self, batch: pa.RecordBatch, marks: Marks) -> Marks:
+    def _refine_marks(self, columns: OperandColumns, marks: Marks) -> Marks:
         """The same for bits: those of special boxes are cleared, and that of each true query's first box is set."""
         held = np.flatnonzero(marks.numbers >= 0)
         special = np.zeros(marks.numbers.size, np.uint8)
         special[held] = self._refinement.are_special(marks.numbers[held])
         mask = np.packbits(special, bitorder="little").view(np.uint64)
-        rows, queries = self._refinement.refine(batch, *_find_bits(marks.bits & mask, marks.numbers))
+        candidates = _find_bits(marks.bits & mask, marks.numbers)
+        rows, queries = self._refinement.refine(columns.batch, columns.find, *candidates)
         bit_of = np.full(len(self._names), -1, np.int64)
         bit_of[marks.numbers[held]] = held
         found, bits = marks.bits & ~mask, bit_of[queries]

@@ -1,6 +1,8 @@
 """Refinement of matches: the query that a box belongs to, and what else must be true of a reading in the box."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -8,9 +10,10 @@ import pyarrow as pa
 
 from skerry.index.column_codes import bytes_of, is_exact
 from skerry.index.constants import Evaluator
-from skerry.index.region import Box
+from skerry.index.region import Operand, Residual, slots_of
 from skerry.index.residual_predicates import Residuals
 from skerry.index.text_bounds import TextBounds
+from skerry.index.value_sets import ValueSet
 from skerry.model.arrays import Bools, Int32s, Int64s
 
 __all__ = ["Refinement"]
@@ -21,6 +24,8 @@ _BOX = np.dtype([("query", np.int32), ("residual", np.int32), ("special", np.boo
 _NONE = (-1, -1, False)
 _ROOM = 1024
 _ENDS, _BOXES = "ends of ", "boxes of "
+_READERS: Mapping[str, Callable[[str], object]] = {"VARCHAR": str, "DOUBLE": float, "DECIMAL": Decimal}
+"""How a saved constant is read, by the first word of its type; others are whole numbers."""
 
 
 class Refinement:
@@ -29,8 +34,7 @@ class Refinement:
     def __init__(self, evaluator: Evaluator) -> None:
         self._boxes = np.zeros(0, _BOX)
         self._specials = 0
-        self._expressions: dict[str, int] = {}
-        self._bounds: dict[str, tuple[TextBounds, Int64s]] = {}
+        self._bounds: dict[Operand, tuple[TextBounds, Int64s]] = {}
         self._residuals = Residuals(evaluator)
 
     @property
@@ -51,64 +55,82 @@ class Refinement:
         """The queries that boxes belong to."""
         return self._boxes["query"][numbers]
 
-    def add(self, number: int, box: Box, query: int, *, several: bool) -> None:
-        """Add a box of a query."""
+    def add(
+        self, number: int, query: int, sides: Mapping[Operand, ValueSet], residual: Residual | None, *, several: bool
+    ) -> None:
+        """Add a box of a query: the sides that codes decide, and what is left."""
         self._make_room(number)
-        inexact = {column: values.spans[0] for column, values in box.sides.items() if not is_exact(values)}
-        for column, (low, high) in inexact.items():
-            bounds, indexes = self._bounds.setdefault(column, (TextBounds(), np.full(self._boxes.size, -1, np.int64)))
+        inexact = {operand: values.spans[0] for operand, values in sides.items() if not is_exact(values)}
+        for operand, (low, high) in inexact.items():
+            bounds, indexes = self._bounds.setdefault(operand, (TextBounds(), np.full(self._boxes.size, -1, np.int64)))
             indexes[number] = bounds.add(low, high)
-        residual = self._expressions.setdefault(box.residual, len(self._expressions)) if box.residual else -1
-        special = several or bool(box.residual) or bool(inexact)
-        self._boxes[number] = (query, residual, special)
+        special = several or residual is not None or bool(inexact)
+        self._boxes[number] = (query, -1 if residual is None else self._residuals.add(residual), special)
         self._specials += special
 
     def remove(self, number: int) -> None:
         """Remove a box."""
         self._specials -= int(self._boxes["special"][number])
+        if self._boxes["residual"][number] >= 0:
+            self._residuals.remove(int(self._boxes["residual"][number]))
         self._boxes[number] = _NONE
-        for _, indexes in self._bounds.values():
-            indexes[number] = -1
+        for operand, (bounds, indexes) in self._bounds.items():
+            if indexes[number] >= 0:
+                bounds.remove(int(indexes[number]))
+                indexes[number] = -1
+                if bounds.is_sparse:
+                    self._bounds[operand] = _close_gaps(bounds, indexes)
 
-    def refine(self, batch: pa.RecordBatch, rows: Int32s, numbers: Int32s) -> tuple[Int32s, Int32s]:
+    def refine(
+        self, batch: pa.RecordBatch, column_of: Callable[[Operand], pa.Array], rows: Int32s, numbers: Int32s
+    ) -> tuple[Int32s, Int32s]:
         """Of rows and boxes they are in, the rows and queries that are true, each pair once, in order of rows."""
-        for column, (bounds, indexes) in self._bounds.items():
+        for operand, (bounds, indexes) in self._bounds.items():
             kept = indexes[numbers] < 0
-            held = bounds.contain(bytes_of(batch.column(column)), rows[~kept].astype(np.int64), indexes[numbers[~kept]])
-            kept[~kept] = held
-            rows, numbers = rows[kept], numbers[kept]
-        true = self._decide_residuals(batch, rows, self._boxes["residual"][numbers])
+            if not kept.all():
+                compared = np.flatnonzero(~kept)
+                texts, where = bytes_of(column_of(operand)), indexes[numbers[compared]]
+                kept[compared] = bounds.contain(texts, rows[compared].astype(np.int64), where)
+                rows, numbers = rows[kept], numbers[kept]
+        residuals = self._boxes["residual"][numbers]
+        true, asked = residuals < 0, np.flatnonzero(residuals >= 0)
+        if asked.size:
+            true[asked] = self._residuals.decide(batch, rows[asked], residuals[asked])
         found = np.unique(rows[true].astype(np.int64) << 32 | self.queries_of(numbers[true]))
         return (found >> 32).astype(np.int32), (found & 0xFFFFFFFF).astype(np.int32)
 
-    def save(self) -> dict[str, Any]:
-        """All there is, as arrays and lists."""
-        parts = {
+    def save(self, write: Callable[[Operand], str]) -> dict[str, Any]:
+        """All there is, as arrays and lists; ``write`` names an operand."""
+        held = np.flatnonzero(self._boxes["residual"] >= 0)
+        parts: dict[str, Any] = {
             "queries": self._boxes["query"],
-            "residuals": self._boxes["residual"],
             "specials": self._boxes["special"].astype(np.int64),
-            "expressions": list(self._expressions),
+            "residual_boxes": held,
         }
-        for column, (bounds, indexes) in self._bounds.items():
+        parts |= _save_residuals([self._residuals[number] for number in self._boxes["residual"][held].tolist()])
+        for operand, (bounds, indexes) in self._bounds.items():
             used = np.flatnonzero(indexes >= 0)
-            parts |= {_ENDS + column: [cut for index in indexes[used].tolist() for cut in bounds[index]]}
-            parts |= {_BOXES + column: used}
+            parts |= {_ENDS + write(operand): [cut for index in indexes[used].tolist() for cut in bounds[index]]}
+            parts |= {_BOXES + write(operand): used}
         return parts
 
     @classmethod
-    def restore(cls, parts: Mapping[str, pa.Array], evaluator: Evaluator) -> "Refinement":
+    def restore(
+        cls, parts: Mapping[str, pa.Array], evaluator: Evaluator, read: Callable[[str], Operand]
+    ) -> "Refinement":
         """Rebuild what ``save`` gave."""
         refinement = cls(evaluator)
-        refinement._boxes = np.zeros(len(parts["queries"]), _BOX)
-        for field, name in (("query", "queries"), ("residual", "residuals"), ("special", "specials")):
+        refinement._boxes = np.full(len(parts["queries"]), np.array(_NONE, _BOX))
+        for field, name in (("query", "queries"), ("special", "specials")):
             refinement._boxes[field] = parts[name].to_numpy()
         refinement._specials = int(refinement._boxes["special"].sum())
-        refinement._expressions = {text: index for index, text in enumerate(parts["expressions"].to_pylist())}
-        for column in (name.removeprefix(_ENDS) for name in parts if name.startswith(_ENDS)):
-            cuts = parts[_ENDS + column].to_pylist()
+        for number, residual in zip(parts["residual_boxes"].to_pylist(), _restore_residuals(parts), strict=True):
+            refinement._boxes["residual"][number] = refinement._residuals.add(residual)
+        for name in (name.removeprefix(_ENDS) for name in parts if name.startswith(_ENDS)):
+            cuts = parts[_ENDS + name].to_pylist()
             indexes = np.full(refinement._boxes.size, -1, np.int64)
-            indexes[parts[_BOXES + column].to_numpy()] = np.arange(0, len(cuts), 2)
-            refinement._bounds[column] = TextBounds(zip(cuts[::2], cuts[1::2], strict=True)), indexes
+            indexes[parts[_BOXES + name].to_numpy()] = np.arange(0, len(cuts), 2)
+            refinement._bounds[read(name)] = TextBounds(zip(cuts[::2], cuts[1::2], strict=True)), indexes
         return refinement
 
     def _make_room(self, number: int) -> None:
@@ -120,13 +142,32 @@ class Refinement:
                 for column, (bounds, indexes) in self._bounds.items()
             }
 
-    def _decide_residuals(self, batch: pa.RecordBatch, rows: Int32s, residuals: Int32s) -> Bools:
-        """For each pair of a row and a residual, whether it is true: all that occur are asked of all rows that do."""
-        true, asked = residuals < 0, np.flatnonzero(residuals >= 0)
-        if asked.size:
-            needed, indexes = np.unique(rows[asked], return_inverse=True)
-            kinds, which = np.unique(residuals[asked], return_inverse=True)
-            expressions = list(self._expressions)
-            found = self._residuals.decide([expressions[kind] for kind in kinds], batch.take(pa.array(needed)))
-            true[asked] = np.stack(found)[which, indexes]
-        return true
+
+def _close_gaps(bounds: TextBounds, indexes: Int64s) -> tuple[TextBounds, Int64s]:
+    """Bounds without those that were removed, and where each box has its own."""
+    used = np.flatnonzero(indexes >= 0)
+    fewer = TextBounds(bounds[index] for index in indexes[used].tolist())
+    indexes[used] = np.arange(0, 2 * used.size, 2)
+    return fewer, indexes
+
+
+def _save_residuals(residuals: Sequence[Residual]) -> dict[str, Any]:
+    """Residuals by form: the texts of forms, what they read, and which form each residual has; constants as texts."""
+    forms: dict[str, int] = {}
+    for residual in residuals:
+        forms.setdefault(residual.form, len(forms))
+    columns = {residual.form: json.dumps(residual.columns) for residual in residuals}
+    return {
+        "forms": list(forms),
+        "form_columns": [columns[form] for form in forms],
+        "residual_forms": np.array([forms[residual.form] for residual in residuals], np.int64),
+        "constants": [str(constant) for residual in residuals for constant in residual.constants],
+    }
+
+
+def _restore_residuals(parts: Mapping[str, pa.Array]) -> Iterator[Residual]:
+    forms, constants = parts["forms"].to_pylist(), iter(parts["constants"].to_pylist())
+    columns = [tuple(json.loads(each)) for each in parts["form_columns"].to_pylist()]
+    readers = [[_READERS.get(type_.split("_")[0], int) for type_ in slots_of(form)] for form in forms]
+    for form in parts["residual_forms"].to_pylist():
+        yield Residual(forms[form], columns[form], tuple(read(next(constants)) for read in readers[form]))

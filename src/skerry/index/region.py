@@ -1,23 +1,79 @@
 """A predicate as the region of readings for which it is true: boxes over columns, and what no box can express."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import pyarrow as pa
 
 from skerry.index.value_sets import ValueSet
 
-__all__ = ["Box", "Region"]
+__all__ = ["Box", "Derived", "Operand", "Region", "Residual", "name_slot", "slots_of"]
+
+_SLOT = re.compile(r'"\$(\d+):(\w+)"')
+
+
+class Derived(NamedTuple):
+    """An expression that the index computes for each reading, and treats as a column."""
+
+    sql: str
+    type: pa.DataType
+
+
+Operand = str | Derived
+"""What a side is about: a column by name, or an expression."""
+
+
+def name_slot(number: int, type_: str) -> str:
+    """What stands in a residual for a constant of a type of DuckDB's.
+
+    >>> name_slot(0, "DOUBLE")
+    '"$0:DOUBLE"'
+    """
+    return f'"${number}:{type_}"'
+
+
+def slots_of(form: str) -> list[str]:
+    """The types of the constants that a form has slots for, in order."""
+    found = {int(slot[1]): slot[2] for slot in _SLOT.finditer(form)}
+    return [found[number] for number in sorted(found)]
+
+
+@dataclass(frozen=True)
+class Residual:
+    """An expression in DuckDB's dialect: a form that many predicates share, and the constants of one of them."""
+
+    form: str
+    columns: tuple[str, ...]
+    """The columns that it reads."""
+    constants: tuple[object, ...] = ()
+
+    @property
+    def sql(self) -> str:
+        """All in one text, the constants as literals.
+
+        >>> Residual('"speed" * "$0:DOUBLE" > "flow"', ("speed", "flow"), (3.6,)).sql
+        '"speed" * 3.6 > "flow"'
+        """
+        return _SLOT.sub(lambda slot: _write_literal(self.constants[int(slot[1])]), self.form)
+
+
+def _write_literal(value: object) -> str:
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
 
 
 @dataclass(frozen=True)
 class Box:
-    """A reading is in a box if each column named has a value of its set, and the residual is true.
+    """A reading is in a box if each operand named has a value of its set, and the residual is true.
 
     A set has one span at the most. NULL belongs to it only if there is no span or it starts at the least value.
+    ``listed`` is an operand that must have one of many values, if there is such a list.
     """
 
-    sides: Mapping[str, ValueSet] = field(default_factory=dict)
-    residual: str = ""
-    """An expression in DuckDB's dialect; empty if the sides decide alone."""
+    sides: Mapping[Operand, ValueSet] = field(default_factory=dict)
+    residual: Residual | None = None
+    listed: tuple[Operand, ValueSet] | None = None
 
 
 @dataclass(frozen=True)
@@ -30,3 +86,10 @@ class Region:
     def is_exact(self) -> bool:
         """Whether boxes alone decide."""
         return not any(box.residual for box in self.boxes)
+
+    @property
+    def derived(self) -> frozenset[Derived]:
+        """The expressions that its boxes are about."""
+        named = {operand for box in self.boxes for operand in box.sides}
+        named |= {box.listed[0] for box in self.boxes if box.listed}
+        return frozenset(operand for operand in named if isinstance(operand, Derived))

@@ -10,9 +10,11 @@ from skerry.model.arrays import Bools, Int64s
 
 __all__ = ["TextBounds"]
 
+_FEW_BYTES = 2**16
+
 
 class TextBounds:
-    """Pairs of a low and a high cut, by index. A removed pair leaves a gap until the query index is restored.
+    """Pairs of a low and a high cut, by index. A removed pair leaves a gap; who has many makes new bounds of the rest.
 
     >>> bounds = TextBounds()
     >>> index = bounds.add(b"sensor_1", b"sensor_2")
@@ -23,6 +25,7 @@ class TextBounds:
 
     def __init__(self, pairs: Iterable[tuple[bytes, bytes]] = ()) -> None:
         self._offsets, self._data = array("q", [0]), bytearray()
+        self._removed = 0
         for low, high in pairs:
             self.add(low, high)
 
@@ -38,6 +41,15 @@ class TextBounds:
             self._data += cut
             self._offsets.append(len(self._data))
         return index
+
+    def remove(self, index: int) -> None:
+        """Note that the cuts at an index are not needed any more."""
+        self._removed += self._offsets[index + 2] - self._offsets[index] + 16
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether most of them have been removed."""
+        return self._removed > self.nbytes // 2 + _FEW_BYTES
 
     def __getitem__(self, index: int) -> tuple[bytes, bytes]:
         """The two cuts at an index."""

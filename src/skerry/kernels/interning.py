@@ -49,6 +49,16 @@ class Integers:
             row = self._number(values, hashes, row, numbers)
         return numbers
 
+    def find(self, values: Int64s) -> Int64s:
+        """The number of each value, or -1 if it has none; nothing is entered.
+
+        >>> known = Integers()
+        >>> known.number(np.array([70, 90])).tolist(), known.find(np.array([90, 80])).tolist()
+        ([0, 1], [1, -1])
+        """
+        values = _read_only(values)
+        return _find_integers(self._slots, self._values, values, hash_integers(values))
+
     def _number(self, values: Int64s, hashes: UInt64s, start: int, numbers: Int64s) -> int:
         row, self.count = _number_integers(self._slots, self._values, self.count, values, hashes, start, numbers)
         return row
@@ -97,6 +107,12 @@ class Texts:
             self._grow(int(offsets[row + 1] - offsets[row]))
             row = self._number(offsets, data, hashes, row, numbers)
         return numbers
+
+    def find(self, offsets: Int64s, data: UInt8s) -> Int64s:
+        """The number of each text, or -1 if it has none; nothing is entered."""
+        offsets, data = _read_only(offsets), _read_only(data)
+        known = self._slots, self._offsets, self._data, self._hashes
+        return _find_texts(*known, offsets, data, hash_bytes(offsets, data))
 
     def _number(self, offsets: Int64s, data: UInt8s, hashes: UInt64s, start: int, numbers: Int64s) -> int:
         known = self._slots, self._offsets, self._data, self._hashes
@@ -154,6 +170,37 @@ def _number_integers(slots, known, count, values, hashes, start, numbers):
             count += 1
         numbers[row] = slots[slot]
     return values.size, count
+
+
+@kernel
+def _find_integers(slots, known, values, hashes):
+    numbers = np.empty(values.size, np.int64)
+    for row in range(values.size):
+        slot = np.int64(hashes[row] & np.uint64(slots.size - 1))
+        while slots[slot] >= 0 and known[slots[slot]] != values[row]:
+            slot = (slot + 1) & (slots.size - 1)
+        numbers[row] = slots[slot]
+    return numbers
+
+
+@kernel
+def _find_texts(slots, known_offsets, known_data, known_hashes, offsets, data, hashes):
+    numbers = np.empty(hashes.size, np.int64)
+    for row in range(hashes.size):
+        length = offsets[row + 1] - offsets[row]
+        slot = np.int64(hashes[row] & np.uint64(slots.size - 1))
+        while slots[slot] >= 0:
+            number = slots[slot]
+            begin = known_offsets[number]
+            if known_hashes[number] == hashes[row] and known_offsets[number + 1] - begin == length:
+                same = 0
+                while same < length and known_data[begin + same] == data[offsets[row] + same]:
+                    same += 1
+                if same == length:
+                    break
+            slot = (slot + 1) & (slots.size - 1)
+        numbers[row] = slots[slot]
+    return numbers
 
 
 @kernel

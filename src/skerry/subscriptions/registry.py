@@ -3,15 +3,17 @@
 import json
 import logging
 from collections.abc import Sequence
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skerry.catalog import Source, SubscriptionChange
+from skerry.catalog import Source, Subscription, SubscriptionChange
 from skerry.catalog.counters import SUBSCRIPTION
 from skerry.errors import InputError
 from skerry.index.query_index import QueryIndex
-from skerry.index.region_from_predicate import region_of
+from skerry.index.region import Derived, Region
+from skerry.index.regions import Regions
 from skerry.lang.sql.predicates import Predicates
 from skerry.model.duckdb_session import open_duckdb
 from skerry.subscriptions.counters import COUNTS, Counted
@@ -22,6 +24,8 @@ SUBSCRIPTIONS = "subscriptions"
 """The output of all subscriptions that name none."""
 
 _ID, _SENSOR = "id", "sensor"
+_MOST_EARLY = 10_000
+"""Of so many subscriptions at a time it is noted that they came before the index computed what they are about."""
 _log = logging.getLogger(__name__)
 
 
@@ -55,6 +59,12 @@ class Registry:
         self._outputs = outputs_of(streams)
         self._predicates = Predicates(self._streams)
         self._indexes = {name: QueryIndex(stream.schema, open_duckdb) for name, stream in self._streams.items()}
+        self._regions = {
+            name: Regions(stream.schema, open_duckdb, partial(self._derive, name))
+            for name, stream in self._streams.items()
+        }
+        self._refused: list[str] = []
+        self._early: list[tuple[Subscription, list[str]]] = []
         self._sinks: dict[str, dict[str, str]] = {name: {} for name in self._streams}
 
     def __len__(self) -> int:
@@ -68,6 +78,7 @@ class Registry:
             index = self._indexes.get(change.subscription.stream)
             if index is not None:
                 self._take_up(index, change)
+        self._repeat_early()
 
     def matches(self, stream: str, batch: pa.RecordBatch) -> dict[str, pa.RecordBatch]:
         """What a batch's readings answer, by output, and under ``COUNTS`` how often each subscription was true."""
@@ -113,13 +124,39 @@ class Registry:
         if change.removed:
             return
         try:
-            tree = self._predicates.tree(subscription)
+            region = self._make_region(subscription)
         except InputError as error:  # it was checked when it was entered; since then its stream has changed
             _log.warning("not answered: %s", error)
             return
-        index.add(subscription.id, region_of(tree, index.schema, open_duckdb))
+        index.add(subscription.id, region)
         if subscription.sink:
             self._sinks[subscription.stream][subscription.id] = subscription.sink
+
+    def _make_region(self, subscription: Subscription) -> Region:
+        """The region of a predicate; it is noted if an expression of it is not computed by the index yet."""
+        self._refused = []
+        region = self._regions[subscription.stream].make(self._predicates.form(subscription))
+        if self._refused and len(self._early) < _MOST_EARLY:
+            self._early.append((subscription, self._refused))
+        return region
+
+    def _derive(self, stream: str, sql: str) -> Derived | None:
+        """An expression as a column of a stream's index, if it computes that."""
+        found = self._indexes[stream].derived.find(sql)
+        if found is None:
+            self._refused.append(sql)
+        return found
+
+    def _repeat_early(self) -> None:
+        """Take up again what came before the index computed an expression of it; forget about the others."""
+        early, self._early = self._early, []
+        for subscription, refused in early:
+            index = self._indexes[subscription.stream]
+            if subscription.id in index and any(index.derived.is_known(sql) for sql in refused):
+                region = self._make_region(subscription)
+                index.remove(subscription.id)
+                index.add(subscription.id, region)
+        self._early = []
 
     def _by_output(self, stream: str, answers: pa.RecordBatch) -> dict[str, pa.RecordBatch]:
         """Answers apart, by where they go."""

@@ -3,6 +3,7 @@ import pytest
 import sqlglot
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlglot import exp
 
 from skerry.catalog import Source, Subscription
 from skerry.errors import InputError
@@ -29,6 +30,9 @@ FORMS = [
     "speed < {n} -- {i}",
     "speed < {n} /* {i} */ AND lane = {i}",
     "speed < {n}e2",
+    "lane IN ({i}, {i}) AND sensor not in({s},{s} , {s})",
+    "lane IN ({i},{i},{i},{i},{i}) OR speed IN ({n}, 1.5)",
+    "SPEED < {n} AND road.lane = {i}",
 ]
 constants = st.fixed_dictionaries(
     {
@@ -41,7 +45,14 @@ constants = st.fixed_dictionaries(
 
 
 def read(text, stream="road", predicates=None):
-    return (predicates or Predicates(STREAMS)).tree(Subscription("q1", stream, text))
+    return (predicates or Predicates(STREAMS)).form(Subscription("q1", stream, text)).write()
+
+
+def bind(tree):
+    spelled = {name.lower(): name for name in SCHEMA.names}
+    return tree.transform(
+        lambda node: exp.column(spelled[node.name.lower()], quoted=True) if isinstance(node, exp.Column) else node
+    )
 
 
 @given(forms=st.lists(st.tuples(st.sampled_from(FORMS), constants), min_size=1, max_size=6))
@@ -49,7 +60,7 @@ def test_tree_is_as_if_read_alone(forms):
     predicates = Predicates(STREAMS)
     for form, values in forms:
         text = form.format(**values)
-        assert read(text, predicates=predicates) == sqlglot.condition(text, dialect=DIALECT)
+        assert read(text, predicates=predicates) == bind(sqlglot.condition(text, dialect=DIALECT))
 
 
 @pytest.mark.parametrize(
@@ -75,3 +86,9 @@ def test_wrong_predicate_is_told(text, message):
 def test_only_streams_can_be_subscribed_to(stream):
     with pytest.raises(InputError, match=f"for stream '{stream}', which is not there; known are road"):
         read("speed < 3", stream)
+
+
+def test_lists_of_any_length_share_a_form():
+    predicates = Predicates(STREAMS)
+    forms = [predicates.form(Subscription("q1", "road", f"lane IN ({', '.join('7' * n)})")) for n in (2, 3, 90)]
+    assert forms[0] is forms[1] is forms[2]

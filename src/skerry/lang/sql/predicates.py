@@ -2,12 +2,11 @@
 
 What people subscribe to mostly comes from a form: the same words, other numbers. So a text is cut into
 its constants and the form around them; a form is parsed and bound when it is first seen, and after that
-its constants are put into its tree.
+it is filled with other constants. A list behind IN counts as one constant, however long it is.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import sqlglot
 from sqlglot import exp
@@ -15,6 +14,7 @@ from sqlglot.errors import SqlglotError
 
 from skerry.catalog import Source, Subscription
 from skerry.errors import InputError, SqlError
+from skerry.index.form import Constant, Form
 from skerry.lang.sql.scalar import Scope, condition
 from skerry.model.dialect import Dialect
 
@@ -22,25 +22,17 @@ __all__ = ["Predicates"]
 
 _LONGEST = 100_000
 """How many characters a predicate may have."""
-_MOST_FORMS = 10_000
-_CONSTANT = re.compile(r"'(?:[^']|'')*'|(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
+_MOST_FORMS = 4_000
+_TEXT, _NUMBER = r"'(?:[^']|'')*'", r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])"
+_CONSTANT = re.compile(f"{_TEXT}|{_NUMBER}")
+_LISTED = "|".join(rf"(?<=\bIN)\s*\(\s*{one}(?:\s*,\s*{one})+\s*\)" for one in (_TEXT, r"\d+", r"\d+\.\d+"))
+_PART = re.compile(f"{_LISTED}|{_TEXT}|{_NUMBER}", re.IGNORECASE)
+"""A list of constants of one kind behind IN, or a constant."""
 _PLAIN = re.compile(r"[\w\s.<>=!()+*/%,'-]*")
 """Texts with other characters, which may quote or comment, are read as they are."""
 _UNLIKELY = 7_130_470_291
-
-
-@dataclass(frozen=True)
-class _Form:
-    """A tree, and where in it each constant of the text stands."""
-
-    tree: exp.Expr
-    literals: tuple[exp.Literal, ...]
-
-    def fill(self, constants: list[str]) -> exp.Expr:
-        """The tree with other constants, until it is filled again."""
-        for node, constant in zip(self.literals, constants, strict=True):
-            node.set("this", constant[1:-1].replace("''", "'") if constant[0] == "'" else constant)
-        return self.tree
+_LONG_NUMBER = re.compile(r"\d[\d.]{17}")
+"""A number so long that its type may be another than that of shorter ones."""
 
 
 class Predicates:
@@ -48,33 +40,47 @@ class Predicates:
 
     >>> import pyarrow as pa
     >>> read = Predicates({"road": Source("road", pa.schema({"speed": pa.float64()}), "file")})
-    >>> [read.tree(Subscription("q", "road", f"speed < {limit}")).sql() for limit in (30, 45)]
-    ['speed < 30', 'speed < 45']
+    >>> forms = [read.form(Subscription("q", "road", f"SPEED < {limit}")) for limit in (30, 45)]
+    >>> forms[0] is forms[1], forms[1].write().sql()
+    (True, '"speed" < 45')
     """
 
     def __init__(self, streams: Mapping[str, Source]) -> None:
         self._streams = streams
-        self._forms: dict[tuple[str, str], _Form | None] = {}
+        self._forms: dict[tuple[str, str], Form | None] = {}
 
-    def tree(self, subscription: Subscription) -> exp.Expr:
-        """A predicate's tree, after a look whether it can be asked of its stream. The next call may change it."""
+    def form(self, subscription: Subscription) -> Form:
+        """A predicate over bound columns, after a look whether it can be asked of its stream.
+
+        Predicates that differ in their constants share a form, which holds the constants of the last one.
+        """
         text = subscription.predicate
         if len(text) > _LONGEST:
             message = f"subscription {subscription.id!r}: a predicate has {_LONGEST} characters at the most, got"
             raise InputError(message, len(text))
-        constants = _CONSTANT.findall(text) if _PLAIN.fullmatch(text) and "--" not in text and "/*" not in text else []
-        if not constants:
-            return self._check(subscription)
-        form = (subscription.stream, _CONSTANT.sub(_blank, text))
-        if form not in self._forms:
-            tree = self._check(subscription)
-            if len(self._forms) < _MOST_FORMS:
-                self._forms[form] = _form(text, constants)
-            return tree
-        found = self._forms[form]
-        return found.fill(constants) if found else self._check(subscription)
+        parts = _PART.findall(text) if _is_plain(text) else []
+        if not parts:
+            return Form.of(self._read(subscription))
+        key = (subscription.stream, _PART.sub(_blank, text))
+        if key not in self._forms:
+            tree = self._read(subscription)
+            if len(self._forms) >= _MOST_FORMS:
+                return Form.of(tree)
+            self._forms[key] = self._make_form(subscription, parts)
+            if self._forms[key] is None:
+                return Form.of(tree)
+        found = self._forms[key]
+        if found is None:
+            return Form.of(self._read(subscription))
+        found.fill([_read_constant(part) for part in parts])
+        return found
 
-    def _check(self, subscription: Subscription) -> exp.Expr:
+    def check(self, subscription: Subscription) -> None:
+        """Refuse a predicate that cannot be asked of its stream."""
+        self.form(subscription)
+
+    def _read(self, subscription: Subscription) -> exp.Expr:
+        """A predicate's tree, over the columns of its stream."""
         stream, owner = self._streams.get(subscription.stream), f"subscription {subscription.id!r}"
         if stream is None or stream.is_table:
             known = ", ".join(name for name, source in self._streams.items() if not source.is_table) or "none"
@@ -89,28 +95,54 @@ class Predicates:
             raise InputError(f"{owner}: {error}") from None
         except (SqlglotError, RecursionError):
             raise InputError(f"{owner}: cannot read the predicate {_short(subscription.predicate)!r}") from None
-        return tree
+        return _resolve(tree, stream)
+
+    def _make_form(self, subscription: Subscription, parts: Sequence[str]) -> Form | None:
+        """The form of a text, found by constants in it that nobody writes; None if they cannot be found again."""
+        marks = [_mark(position, part) for position, part in enumerate(parts)]
+        left = iter(marks)
+        text = _PART.sub(lambda _: next(left), subscription.predicate)
+        tree = _resolve(sqlglot.condition(text, dialect=Dialect), self._streams[subscription.stream])
+        found = {str(node.this): node for node in tree.find_all(exp.Literal)}
+        wanted = [mark.strip("( )'") for mark in marks]
+        if sorted(found) != sorted(wanted):
+            return None
+        return Form(tree, [found[mark] for mark in wanted], [_read_constant(part) for part in parts])
 
 
-def _form(text: str, constants: list[str]) -> _Form | None:
-    """The form of a text, found by putting constants into it that nobody writes; None if they cannot be found again."""
-    marks = [_mark(position, constant) for position, constant in enumerate(constants)]
-    left = iter(marks)
-    tree = sqlglot.condition(_CONSTANT.sub(lambda _: next(left), text), dialect=Dialect)
-    found = {str(node.this): node for node in tree.find_all(exp.Literal)}
-    wanted = [mark.strip("'") for mark in marks]
-    return _Form(tree, tuple(found[mark] for mark in wanted)) if sorted(found) == sorted(wanted) else None
+def _is_plain(text: str) -> bool:
+    """Whether it has nothing but words, signs, and constants whose types follow from their kind."""
+    is_simple = _PLAIN.fullmatch(text) and "--" not in text and "/*" not in text
+    return bool(is_simple) and not _LONG_NUMBER.search(text)
 
 
-def _mark(position: int, constant: str) -> str:
-    if constant[0] == "'":
-        return f"'{_UNLIKELY}#{position}'"
-    return f"{_UNLIKELY + position}.5" if "." in constant else str(_UNLIKELY + position)
+def _resolve(tree: exp.Expr, stream: Source) -> exp.Expr:
+    """The tree with columns as the stream spells them."""
+    scope = Scope(stream.name, stream.schema)
+    return tree.transform(lambda node: scope.resolve(node) if isinstance(node, exp.Column) else node)
 
 
-def _blank(constant: re.Match[str]) -> str:
+def _read_constant(part: str) -> Constant:
+    return part if part[0] not in " \t\r\n\f\v(" else tuple(_CONSTANT.findall(part))
+
+
+def _mark(position: int, part: str) -> str:
+    """A constant of the same kind that nobody writes, behind IN in brackets."""
+    constant = _read_constant(part)
+    first = constant if isinstance(constant, str) else constant[0]
+    if first[0] == "'":
+        mark = f"'{_UNLIKELY}#{position}'"
+    else:
+        mark = f"{_UNLIKELY + position}.5" if "." in first else str(_UNLIKELY + position)
+    return mark if isinstance(constant, str) else f" ({mark})"
+
+
+def _blank(part: re.Match[str]) -> str:
     """What stands for a constant in a form: of which kind it is."""
-    return "''" if constant[0][0] == "'" else "0.0" if "." in constant[0] else "0"
+    constant = _read_constant(part[0])
+    first = constant if isinstance(constant, str) else constant[0]
+    blank = "''" if first[0] == "'" else "0.0" if "." in first else "0"
+    return blank if isinstance(constant, str) else f" ({blank},...)"
 
 
 def _short(text: str) -> str:

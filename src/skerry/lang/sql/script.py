@@ -79,7 +79,7 @@ class Session:
         predicates, found = Predicates({source.name: source for source in self.catalog.sources()}), []
         sinks, taken = self.catalog.subscriptions.sinks(), self._outputs()
         for subscription in subscriptions:
-            predicates.tree(subscription)
+            predicates.check(subscription)
             if subscription.sink is not None:
                 _check_sink(subscription, subscription.sink, sinks, taken)
             found.append(subscription)

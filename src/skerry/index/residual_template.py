@@ -1,0 +1,161 @@
+"""What is left of the predicates of one form: an expression with slots for constants, which DuckDB takes as columns.
+
+A constant gets a slot, a column of its own, only where its type as a column is the one that DuckDB gives it as a
+literal, so that an expression means the same with slots. All others stay in the text.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+
+import pyarrow as pa
+from pyarrow import types as kinds
+from sqlglot import exp
+
+from skerry.index.ask_duckdb import ask_type
+from skerry.index.constants import Evaluator
+from skerry.index.disjunctive_form import Part
+from skerry.index.form import Constant, Form
+from skerry.index.form_text import FormText
+from skerry.index.region import Residual, name_slot, slots_of
+from skerry.model.dialect import write_expression
+
+__all__ = ["ResidualTemplate", "arrow_type"]
+
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod)
+_PATTERNS = (exp.Like, exp.ILike, exp.StartsWith)
+_CALLS_WITH_PATTERNS = ("contains", "prefix", "starts_with", "suffix", "ends_with")
+_WHOLE = {"TINYINT": pa.int8(), "SMALLINT": pa.int16(), "INTEGER": pa.int32(), "BIGINT": pa.int64()}
+_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
+_DIGITS = 15
+_NARROW = 18
+"""A decimal of so many digits is compared with a whole number exactly."""
+_MOST_SLOTS = 16
+
+
+def arrow_type(slot: str) -> pa.DataType:
+    """The type of a slot's column.
+
+    >>> arrow_type("DECIMAL_3_2")
+    Decimal128Type(decimal128(3, 2))
+    """
+    if slot.startswith("DECIMAL_"):
+        return pa.decimal128(*map(int, slot.split("_")[1:]))
+    return _WHOLE.get(slot) or (pa.float64() if slot == "DOUBLE" else pa.string())
+
+
+class ResidualTemplate:
+    """Some parts of a form, all of which must be true."""
+
+    def __init__(self, form: Form, parts: Sequence[Part], schema: pa.Schema, evaluator: Evaluator) -> None:
+        self._form, self._evaluator, self._schema = form, evaluator, schema
+        self._text = FormText(form, lambda: exp.and_(*(part.write() for part in parts), copy=False))
+        names = {column.name for part in parts for column in part.tree.find_all(exp.Column)}
+        self._columns = tuple(name for name in schema.names if name in names)
+        self._known: dict[str, bool] = {}
+        self._slots = self._find_slots(parts)
+
+    def fill(self) -> Residual:
+        """With the constants that the form holds now."""
+        if not self._slots:
+            return Residual(self._text.write(), self._columns)
+        texts: list[str] = []
+        constants: list[object] = []
+        for index in self._text.indexes:
+            constant = self._form.constants[index]
+            type_ = self._type_of(index, constant)
+            if type_ is None:
+                texts.append(constant if isinstance(constant, str) else ", ".join(constant))
+            else:
+                texts.append(name_slot(len(constants), type_))
+                constants.append(_to_value(str(constant), type_))
+        form = self._text.join(texts)
+        if form not in self._known:
+            self._known[form] = not constants or self._can_bind(form)
+        return Residual(form, self._columns, tuple(constants)) if self._known[form] else self._fill_without_slots()
+
+    def _fill_without_slots(self) -> Residual:
+        return Residual(self._text.write(), self._columns)
+
+    def _type_of(self, index: int, constant: Constant) -> str | None:
+        """The type of a constant's slot; None if it stays in the text."""
+        type_ = self._slots.get(index)
+        if type_ is None or not isinstance(constant, str):
+            return None
+        if constant[0] != "'" and (len(constant) > _DIGITS or "e" in constant.lower()):
+            return None
+        if type_ == "DECIMAL":
+            whole, _, digits = constant.partition(".")
+            return f"DECIMAL_{len(whole) + len(digits)}_{len(digits)}"
+        if type_ in _BITS and int(constant) >= 2 ** (_BITS[type_] - 1):
+            return None
+        return type_
+
+    def _can_bind(self, form: str) -> bool:
+        """Whether DuckDB takes columns where the slots are."""
+        slots = {name_slot(number, type_)[1:-1]: arrow_type(type_) for number, type_ in enumerate(slots_of(form))}
+        schema = pa.schema([*self._schema, *slots.items()])
+        return ask_type(form, schema, self._evaluator) is not None
+
+    def _find_slots(self, parts: Sequence[Part]) -> Mapping[int, str]:
+        """The constants that may have slots, and their types; DECIMAL is completed by the digits."""
+        if not self._text.has_gaps or any(name.startswith("$") for name in self._schema.names):
+            return {}
+        self._form.write()
+        literals = [literal for part in parts for literal in part.tree.find_all(exp.Literal)]
+        found = {}
+        for literal in literals[: _MOST_SLOTS + 1]:
+            index = self._form.index_of(literal)
+            type_ = self._find_slot(literal)
+            if index is not None and type_ is not None and isinstance(self._form.constants[index], str):
+                found[index] = type_
+        return found if len(literals) <= _MOST_SLOTS else {}
+
+    def _find_slot(self, literal: exp.Expr) -> str | None:
+        node = literal.parent if isinstance(literal.parent, exp.Neg) else literal
+        parent = node.parent
+        while isinstance(parent, exp.Paren):
+            node, parent = parent, parent.parent
+        operand = _other_operand(parent, node)
+        is_text = isinstance(literal, exp.Literal) and literal.is_string
+        if operand is None:
+            return "DECIMAL" if not is_text and "." in literal.name else None
+        type_ = ask_type(write_expression(operand), self._schema, self._evaluator)
+        return None if type_ is None else _choose_type(literal, parent, operand, type_)
+
+
+def _other_operand(parent: exp.Expr | None, node: exp.Expr) -> exp.Expr | None:
+    """What a constant is compared, computed or matched with."""
+    if isinstance(parent, exp.Between) and node is not parent.this:
+        return parent.this
+    if isinstance(parent, (*_COMPARISONS, *_ARITHMETIC)):
+        return parent.expression if node is parent.this else parent.this
+    if isinstance(parent, _PATTERNS) and node is parent.expression:
+        return parent.this
+    is_call = isinstance(parent, exp.Anonymous) and parent.name.lower() in _CALLS_WITH_PATTERNS
+    if is_call and parent is not None and len(parent.expressions) == 2 and node is parent.expressions[1]:
+        return parent.expressions[0]
+    return None
+
+
+def _choose_type(literal: exp.Expr, parent: exp.Expr | None, operand: exp.Expr, type_: pa.DataType) -> str | None:
+    """The type that DuckDB gives a literal beside an operand of a type."""
+    if isinstance(literal, exp.Literal) and literal.is_string:
+        return "VARCHAR" if kinds.is_string(type_) and not isinstance(parent, _ARITHMETIC) else None
+    if kinds.is_float64(type_):
+        return "DOUBLE"
+    if "." in literal.name:
+        return "DECIMAL"
+    whole = next((name for name, known in _WHOLE.items() if known == type_), None)
+    if isinstance(parent, (*_COMPARISONS, exp.Between)):
+        narrow = kinds.is_decimal(type_) and type_.precision <= _NARROW
+        return "BIGINT" if whole else "INTEGER" if narrow else None
+    is_fixed = not operand.find(exp.Literal) and not isinstance(literal.parent, exp.Neg)
+    return whole if is_fixed else None
+
+
+def _to_value(constant: str, type_: str) -> object:
+    if constant[0] == "'":
+        return constant[1:-1].replace("''", "'")
+    convert: Callable[[str], object] = float if type_ == "DOUBLE" else Decimal if type_.startswith("DECIMAL") else int
+    return convert(constant)
