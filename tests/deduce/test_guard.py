@@ -75,6 +75,16 @@ def test_a_limit_that_was_set_does_not_grow(clock):
     guard.check(RULE)
 
 
+def test_who_watches_is_told_how_far_it_has_come(clock):
+    guard, relations = watch()
+    told = []
+    guard.watch = lambda *progress: told.append(progress)
+    put(relations["p"], 7)
+    guard.check(RULE)
+    guard.check(RULE)
+    assert told == [("p", 7)]
+
+
 def test_rows_and_values_fill_the_memory(clock, monkeypatch):
     monkeypatch.setattr(allowance_module, "find_available_bytes", lambda: 4 * 41 * 1_000)
     guard, relations = watch()

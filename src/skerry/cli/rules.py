@@ -1,15 +1,16 @@
 """``skerry rules``: rule programs over files of facts."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import track
+from rich.status import Status
 
 from skerry.cli.limits import MaxListLength, MaxSeconds, MaxStages, MaxTuples, read_limits
 from skerry.cli.script import open_script
@@ -110,7 +111,7 @@ def _derive(checked: Checked, found: Facts, project: Path, out: Path) -> None:
     silent = any(predicate.silent for predicate in checked.predicates.values())
     with _engine(checked, found, project) as engine:
         outputs = Outputs(checked, found.unit, None if silent else engine.held)
-        for tick in _track_progress(found.ticks):
+        for tick in _track_progress(engine, found.ticks):
             outputs.add(tick.now, engine.tick(tick.now, tick.inserts, tick.deletes))
     for name, count in outputs.write(out).items():
         _report(name, count, out)
@@ -154,7 +155,7 @@ def _why_of_facts(checked: Checked, fact: str, facts: Path, project: Path) -> No
     narrowed = keep_relevant(checked, question.predicate)
     with _builtins(narrowed, project) as builtins, _refusals(narrowed):
         engine = Engine(narrowed, builtins, found.unit)
-        for tick in _track_progress(found.only(narrowed.predicates).ticks):
+        for tick in _track_progress(engine, found.only(narrowed.predicates).ticks):
             engine.tick(tick.now, tick.inserts, tick.deletes)
         typer.echo(Why(narrowed, engine.rows, builtins, found.unit).explain(question))
 
@@ -164,7 +165,7 @@ def _answer(checked: Checked, facts: Facts, query: str, project: Path, out: Path
     question = _read_question(query, checked, facts)
     narrowed = narrow(checked, question)
     with _engine(narrowed.checked, facts, project) as engine:
-        for tick in _track_progress(facts.only(narrowed.checked.predicates).ticks):
+        for tick in _track_progress(engine, facts.only(narrowed.checked.predicates).ticks):
             engine.tick(tick.now, tick.inserts, tick.deletes)
         rows = [row for row in engine.rows(narrowed.predicate) if fits(row, question)]
     write_answers(out, checked, Output(question.predicate), rows, facts.unit)
@@ -222,7 +223,14 @@ def _refusals(checked: Checked) -> Iterator[None]:
         raise RuleError(code, message, fix, number, location) from None
 
 
-def _track_progress(ticks: Iterable[Tick]) -> Iterable[Tick]:
-    """Ticks with a bar on a terminal."""
-    console = Console(stderr=True)
-    return track(list(ticks), "deriving", console=console, transient=True, disable=not console.is_terminal)
+def _track_progress(engine: Engine, ticks: Sequence[Tick]) -> Iterator[Tick]:
+    """Ticks; a terminal shows how far they have come."""
+    with Console(stderr=True).status("deriving") as status:
+        for number, tick in enumerate(ticks, 1):
+            before = f"tick {number:,} of {len(ticks):,}, " if len(ticks) > 1 else ""
+            engine.watch(partial(_show_progress, status, before))
+            yield tick
+
+
+def _show_progress(status: Status, before: str, predicate: str, count: int) -> None:
+    status.update(f"{before}{predicate}: {count:,} tuples")

@@ -142,6 +142,10 @@ class Engine:
         relation = self._relations[predicate]
         return self._lend(predicate, relation.codes[relation.rows()])
 
+    def watch(self, tell: Callable[[str, int], None]) -> None:
+        """Tell during ticks, now and then, which predicate is being derived, and how many tuples it has."""
+        self._guard.watch = tell
+
     def count(self, predicate: str) -> int:
         """How many tuples a predicate has."""
         return self._relations[predicate].size

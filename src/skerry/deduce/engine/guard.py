@@ -1,7 +1,7 @@
 """Watches what a tick takes: time and memory."""
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from skerry.deduce.allowance import Allowance
 from skerry.deduce.engine.encoding import Encoding
@@ -28,6 +28,8 @@ class Guard:
         self.allowed, self._relations, self._encoding = allowed, relations, encoding
         self._derived = [relation for name, relation in relations.items() if name not in base]
         self._start = self._end = self._next_count = 0.0
+        self.watch: Callable[[str, int], None] | None = None
+        """Is told now and then which predicate is being derived, and how many tuples it has."""
 
     def begin(self) -> None:
         """A tick begins."""
@@ -42,6 +44,8 @@ class Guard:
         if now > self._next_count:
             self._next_count = now + _PAUSE_SECONDS
             self._check_memory(rule)
+            if self.watch is not None:
+                self.watch(rule.head.predicate, self._relations[rule.head.predicate].size)
 
     def check_size(self, relation: Relation, rule: Rule) -> None:
         """After rows were put into a relation: are they too many?"""
