@@ -168,7 +168,7 @@ def _comparable(value: Value) -> tuple[object, ...]:
 
 
 def calculate(operator: str, left: Value, right: Value) -> Value | None:
-    """Calculate with two numbers, or join two texts; None where that means nothing. Raises OverflowError beyond 64 bits.
+    """Calculate with two numbers, or join two texts; None where that means nothing. OverflowError beyond 64 bits.
 
     >>> calculate("+", 1, 2), calculate("/", 1, 2), calculate("//", -7, 2), calculate("%", 1, 0)
     (3, 0.5, -4, None)

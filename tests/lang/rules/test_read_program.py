@@ -142,10 +142,10 @@ def test_what_is_written_reads_back():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("p(x) :- q(x", "E001 the text ends inside a statement; end each statement with a full stop"),
+        ("p(x) :- q(x", "E001 line 1, column 12: the text ends inside a statement; end each statement with a full stop"),
         ("p(x) q.", "E001 line 1, column 6: 'q' cannot stand here; expected '.' or ':-'"),
         ("p('a).", "E001 line 1, column 3: a text in quotes is not closed on its line; close it with '"),
-        ("base p(x).", "E001 line 1, column 9: ')' cannot stand here; expected ':'"),
+        ("base p(x).", "E001 line 1, column 9: ')' cannot stand here; give each column a type"),
         ("base p(x: in).", "E110 line 1, column 11: unknown type 'in'; known: int, float, string, bool, time"),
         ("derived p(d: int) stage e.", "E003 line 1, column 25: unknown column 'e'; p has d"),
         ("derived p(d: int) window 5 s.", "E001 line 1, column 26: a derived predicate has no window"),

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 from lark import Token, Tree
 
 from skerry.errors import Location, RuleError
+from skerry.lang.rules.foreign_words import advise_on_type
 from skerry.lang.rules.syntax import Statement, Syntax
 from skerry.lang.rules.terms import MOST_COLUMNS, Names, Reader, microseconds, text_of, token_location, tokens, whole
 from skerry.model.term import Constant, Value
@@ -130,7 +131,9 @@ def _column(tree: Syntax, before: list[str]) -> Column:
 
 def _type(name: Token) -> Type:
     if name not in list(Type):
-        raise RuleError("E110", f"unknown type {str(name)!r}", f"known: {', '.join(Type)}", None, token_location(name))
+        meant = advise_on_type(name)
+        fix = f"write {meant}" if meant else f"known: {', '.join(Type)}"
+        raise RuleError("E110", f"unknown type {str(name)!r}", fix, None, token_location(name))
     return Type(str(name))
 
 

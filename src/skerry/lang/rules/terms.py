@@ -130,6 +130,9 @@ class Reader:
             raise self.make_error("E001", "a value is no subgoal", "compare it, or ask a predicate", tree)
         self._width(tree)
         name, location = str(tree.children[0]), location_of(tree, self.location)
+        if name in ("NOT", "not") and any(part.data == "application" for part in _branches(tree)):
+            fix = "write NOT q(x), without parentheses around it"
+            raise self.make_error("E001", f"{name} is no predicate", fix, tree)
         function = self.names.functions.get(name)
         if function is None:
             return Atom(name, tuple(map(self.term, _branches(tree))), negated, location)
@@ -181,6 +184,10 @@ class Reader:
             self._count(name, self.names.functors[name], tree)
             return _fold_constant(Terms(tuple(map(self.term, _branches(tree))), name))
         function = self.names.functions.get(name)
+        if function is None and name.lower() in AGGREGATES:
+            inside = ", ".join(str(part.children[0]) for part in _branches(tree) if part.data == "name") or "*"
+            fix = f"write {name.lower()}<{inside}>, in a head"
+            raise self.make_error("E003", f"{name!r} is an aggregate", fix, tree)
         if function is None or function.result is None:
             known = sorted({*self.names.functors, *(f.name for f in self.names.functions.values() if f.result)})
             fix = f"declared are {', '.join(known)}" if known else "declare it: functor, or builtin function"
