@@ -133,6 +133,40 @@ def test_window_of_rows_keeps_the_last_arrivals(engine):
     assert started.rows("p") == {(3,), (4,)}
 
 
+PAIRS = """base a(x: int, t: time).
+derived p(x: int, y: int, t: time) time t window 10 s.
+p(x, y, t) :- a(x, s), a(y, t), s < t. q(y) :- p(_, y, _). r(x) :- a(x, _), NOT q(x)."""
+
+
+@pytest.mark.parametrize("unit", [1, 1_000_000])
+def test_derived_predicate_may_have_a_window(engine, unit):
+    started = running(engine, PAIRS, unit)
+    started.tick(5 * unit, {"a": [(1, unit), (2, 5 * unit)]}, {})
+    started.tick(15 * unit, {"a": [(3, 4 * unit), (4, 6 * unit)]}, {})
+    assert (started.rows("q"), started.rows("r")) == ({(2,), (4,)}, {(1,), (3,)})
+    started.tick(15 * unit + 1, {}, {})
+    assert (started.rows("q"), started.rows("r")) == ({(4,)}, {(1,), (2,), (3,)})
+
+
+def test_derived_window_stays_where_it_is_without_time(engine):
+    started = running(engine, PAIRS)
+    started.tick(None, {"a": [(1, 1), (2, 5)]}, {})
+    assert started.rows("q") == {(2,)}
+    started.tick(20, {}, {})
+    started.tick(None, {"a": [(3, 12), (4, 6)]}, {})
+    assert started.rows("q") == {(3,)}
+
+
+def test_derived_window_within_recursion(engine):
+    text = """base e(x: int, y: int, t: time). derived p(x: int, t: time) window 10 s.
+    p(y, t) :- e(0, y, t). p(y, t) :- p(x, _), e(x, y, t)."""
+    started = running(engine, text)
+    started.tick(5, {"e": [(0, 1, 1), (1, 2, 5), (2, 3, 5)]}, {})
+    assert {x for x, _ in started.rows("p")} == {1, 2, 3}
+    started.tick(12, {"e": [(0, 2, 12)]}, {})
+    assert started.rows("p") == {(2, 12), (3, 5)}
+
+
 def test_silent_expiry_is_not_told(engine):
     started = running(engine, WINDOW.replace("window 10 s", "window 10 s expire silent"))
     started.tick(5, {"a": [(1, 5)], "n": [(1,)]}, {})

@@ -22,6 +22,7 @@ from skerry.model.time import MICROS
 __all__ = [
     "AGGREGATES",
     "MICROSECONDS",
+    "SINCE",
     "Aggregate",
     "Atom",
     "Builtin",
@@ -56,6 +57,9 @@ def in_units(microseconds: int, unit: int) -> int:
     """
     return microseconds * unit // MICROSECONDS
 
+
+SINCE = "$since "
+"""Before the name of a derived predicate with a window: the base predicate that says where its window begins."""
 
 AGGREGATES = ("count", "count_distinct", "sum", "min", "max", "avg", "var", "collect")
 

@@ -13,7 +13,7 @@ from skerry.deduce.why.derivations import Derivation, Derivations, TupleRef
 from skerry.deduce.why.substitute import substitute
 from skerry.deduce.why.times import Times
 from skerry.model.term import Constant, Term, Variable
-from skerry.plan.program import Aggregate, Atom, Checked, Comparison, Rule, Subgoal
+from skerry.plan.program import SINCE, Aggregate, Atom, Checked, Comparison, Rule, Subgoal
 
 __all__ = ["Why"]
 
@@ -152,6 +152,9 @@ class Why:
                 return f"false: {self._write_test(Comparison('=', term, pattern), rule, binding)}"
             case Check(Atom() as atom):
                 return f"blocked by {self._blocking(atom, binding)}"
+            case Check(Comparison(_, moment, Variable(name))) if name == SINCE.strip():
+                shown = self._times.binding_with_timestamps(rule, binding)
+                return f"its window begins after {write_subgoal(substitute(Atom('', (moment,)), shown))[1:-1]}"
             case Check(Comparison() as equation) if _is_fresh(equation):
                 return self._explain_difference(equation, rule, binding)
             case Check(subgoal):
@@ -219,8 +222,8 @@ def _text(rule: Rule) -> str:
 def _is_fresh(subgoal: Subgoal) -> bool:
     """Whether a subgoal only names a value: an equation that the checks made."""
     match subgoal:
-        case Comparison("=", Variable(name), _):
-            return name.startswith("$")
+        case Comparison("=", Variable(name), _) | Comparison(_, _, Variable(name)):
+            return name.startswith("$v") if subgoal.operator == "=" else name == SINCE.strip()
     return False
 
 

@@ -18,7 +18,7 @@ __all__ = ["Declarations"]
 _Mode = Literal["inserts", "changes", "snapshot", "final"]
 _MODES: dict[str, _Mode] = {mode: mode for mode in get_args(_Mode)}
 _OF_BASE = ("time", "window", "slide", "watermark", "expire", "host")
-_OF_DERIVED = ("host", "stage", "limit")
+_OF_DERIVED = ("host", "stage", "limit", "time", "window")
 
 
 @dataclass
@@ -155,6 +155,9 @@ def _with_option(predicate: Predicate, tree: Syntax) -> Predicate:
             changed = {"limits": {**predicate.limits, _position(predicate, first): whole(rest[0], "a limit")}}
         case "expire":
             changed = {"silent": _silent(first)}
+        case "window" if rest[0] == "rows" and not predicate.base:
+            message = "a derived predicate has a window of time alone"
+            raise RuleError("E001", message, "write window 60 s", None, token_location(first))
         case "window" if rest[0] == "rows":
             changed = {"window_rows": whole(first, "a number of rows")}
         case _:
