@@ -22,6 +22,7 @@ from skerry.model.time import MICROS
 __all__ = [
     "AGGREGATES",
     "MICROSECONDS",
+    "RANGE",
     "SINCE",
     "Aggregate",
     "Atom",
@@ -60,6 +61,9 @@ def in_units(microseconds: int, unit: int) -> int:
 
 SINCE = "$since "
 """Before the name of a derived predicate with a window: the base predicate that says where its window begins."""
+
+RANGE = "$range "
+"""Before a number: the predicate of the numbers of a range that stands in a rule."""
 
 AGGREGATES = ("count", "count_distinct", "sum", "min", "max", "avg", "var", "collect")
 
