@@ -74,10 +74,20 @@ CASES = {
     "two lists set equal": ("p(x, y) :- a(z, 10), [x, 2] = [z, y].", rows((1, 2))),
     "list of lists by an equation": ("q([[1, 2], 3]). p(x) :- q(l), l = [[_, x], _].", rows(2)),
     "function symbol by an equation": ("functor g/2. q(g(1, 2)). p(x) :- q(t), t = g(x, _).", rows(1)),
-    "recursion into a list": ("q([[1], 2]). p(x) :- q(x). p(x) :- p(l), l = [x|_].", rows((((1,), 2),), (((1,),),), ((),))),
+    "recursion into a list": ("q([[1]]). p(x) :- q(x). p(x) :- p(l), l = [x|_].", rows((((1,),),), ((),))),
     "texts joined": ("q('a'). q('b'). p(x + '-' + y) :- q(x), q(y), x < y.", rows("a-b")),
     "joined texts compared": ("q('a'). q('b'). p(x) :- q(x), x + 'c' = 'bc'.", rows("b")),
     "text and number": ("base q(x: any). p(x + y) :- a(x, y), q(y). p(0) :- a(_, 10).", rows(0)),
+    "range": ("p(x) :- x in range(1, 4).", rows(1, 2, 3)),
+    "range by an equation": ("p(x) :- x = range(-1, 2).", rows(-1, 0, 1)),
+    "range with a step": ("p(x) :- x in range(1, 8, 3).", rows(1, 4, 7)),
+    "range downwards": ("p(x) :- x in range(5, 0, -2).", rows(5, 3, 1)),
+    "empty range": ("p(x) :- x in range(4, 4).", rows()),
+    "range between variables": ("p(x, z) :- a(x, y), z in range(x + 18, y).", rows((2, 20))),
+    "range between values of equations": ("p(z) :- a(x, 10), n = x + 2, z in range(x, n).", rows(1, 2)),
+    "range that a value is in": ("p(y) :- a(_, y), y in range(15, 21).", rows(20)),
+    "range within a range": ("p(x, y) :- y in range(0, x), x in range(0, 3).", rows((1, 0), (2, 0), (2, 1))),
+    "range under an aggregate": ("p(x, count<*>) :- a(x, _), z in range(x, 4).", rows((1, 3), (2, 4))),
     "function symbol": ("functor g/1. q(g(7)). p(x, g(x)) :- q(g(x)).", rows((7, Compound("g", (7,))))),
     "truth": ("q(TRUE, 1). p(x) :- q(x, _).", rows(True)),
     "chain of comparisons": ("p(y) :- a(_, y), 10 < y < 21.", rows(20)),
@@ -131,6 +141,40 @@ def test_window_of_rows_keeps_the_last_arrivals(engine):
     assert started.rows("p") == {(2,), (3,)}
     started.tick(None, {"a": [(2,), (4,)]}, {})
     assert started.rows("p") == {(3,), (4,)}
+
+
+PAIRS = """base a(x: int, t: time).
+derived p(x: int, y: int, t: time) time t window 10 s.
+p(x, y, t) :- a(x, s), a(y, t), s < t. q(y) :- p(_, y, _). r(x) :- a(x, _), NOT q(x)."""
+
+
+@pytest.mark.parametrize("unit", [1, 1_000_000])
+def test_derived_predicate_may_have_a_window(engine, unit):
+    started = running(engine, PAIRS, unit)
+    started.tick(5 * unit, {"a": [(1, unit), (2, 5 * unit)]}, {})
+    started.tick(15 * unit, {"a": [(3, 4 * unit), (4, 6 * unit)]}, {})
+    assert (started.rows("q"), started.rows("r")) == ({(2,), (4,)}, {(1,), (3,)})
+    started.tick(15 * unit + 1, {}, {})
+    assert (started.rows("q"), started.rows("r")) == ({(4,)}, {(1,), (2,), (3,)})
+
+
+def test_derived_window_stays_where_it_is_without_time(engine):
+    started = running(engine, PAIRS)
+    started.tick(None, {"a": [(1, 1), (2, 5)]}, {})
+    assert started.rows("q") == {(2,)}
+    started.tick(20, {}, {})
+    started.tick(None, {"a": [(3, 12), (4, 6)]}, {})
+    assert started.rows("q") == {(3,)}
+
+
+def test_derived_window_within_recursion(engine):
+    text = """base e(x: int, y: int, t: time). derived p(x: int, t: time) window 10 s.
+    p(y, t) :- e(0, y, t). p(y, t) :- p(x, _), e(x, y, t)."""
+    started = running(engine, text)
+    started.tick(5, {"e": [(0, 1, 1), (1, 2, 5), (2, 3, 5)]}, {})
+    assert {x for x, _ in started.rows("p")} == {1, 2, 3}
+    started.tick(12, {"e": [(0, 2, 12)]}, {})
+    assert started.rows("p") == {(2, 12), (3, 5)}
 
 
 def test_silent_expiry_is_not_told(engine):

@@ -184,3 +184,9 @@ def test_bare_word_that_is_a_known_text_is_no_variable():
     assert texts == {"a", "b", "hub"}
     assert read_question("reach(a, y)", checked, texts=texts) == read_question("reach('a', y)", checked)
     assert read_question("reach(c, y)", checked, texts=texts) == read_question("reach(c, y)", checked)
+
+
+def test_range_is_told_where_it_fails():
+    text = "base q(a: int, b: int). p(a, x) :- q(a, b), x in range(a, b)."
+    assert explain("p(5, 8)", text, {"q": [(5, 9)]})[1:] == ["  q(5, 9)  a fact"]
+    assert explain("p(5, 9)", text, {"q": [(5, 9)]})[-1].strip() == "the range from 5 to 9 has no such number"

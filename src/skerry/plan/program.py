@@ -23,6 +23,8 @@ from skerry.plan.limits import Limits
 __all__ = [
     "AGGREGATES",
     "MICROSECONDS",
+    "RANGE",
+    "SINCE",
     "Aggregate",
     "Atom",
     "Builtin",
@@ -56,6 +58,12 @@ def in_units(microseconds: int, unit: int) -> int:
     """
     return microseconds * unit // MICROSECONDS
 
+
+SINCE = "$since "
+"""Before the name of a derived predicate with a window: the base predicate that says where its window begins."""
+
+RANGE = "$range "
+"""Before a number: the predicate of the numbers of a range that stands in a rule."""
 
 AGGREGATES = ("count", "count_distinct", "sum", "min", "max", "avg", "var", "collect")
 

@@ -142,13 +142,20 @@ def test_what_is_written_reads_back():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("p(x) :- q(x", "E001 the text ends inside a statement; end each statement with a full stop"),
+        (
+            "derived p(t: time) window 5 rows.",
+            "E001 line 1, column 27: a derived predicate has a window of time alone; write window 60 s",
+        ),
+        (
+            "p(x) :- q(x",
+            "E001 line 1, column 12: the text ends inside a statement; end each statement with a full stop",
+        ),
         ("p(x) q.", "E001 line 1, column 6: 'q' cannot stand here; expected '.' or ':-'"),
         ("p('a).", "E001 line 1, column 3: a text in quotes is not closed on its line; close it with '"),
-        ("base p(x).", "E001 line 1, column 9: ')' cannot stand here; expected ':'"),
+        ("base p(x).", "E001 line 1, column 9: ')' cannot stand here; give each column a type"),
         ("base p(x: in).", "E110 line 1, column 11: unknown type 'in'; known: int, float, string, bool, time"),
         ("derived p(d: int) stage e.", "E003 line 1, column 25: unknown column 'e'; p has d"),
-        ("derived p(d: int) window 5 s.", "E001 line 1, column 26: a derived predicate has no window"),
+        ("derived p(d: int) slide 5 s.", "E001 line 1, column 25: a derived predicate has no slide"),
         ("base p(d: int) window 5 s.", "E110 line 1, column 1: 'p' has a window and no time; say which column: time t"),
         ("base p(d: int) time d.", "E110 line 1, column 1: time column 'd' is of type int; declare d: time"),
         ("base p(t: time) window 5 weeks.", "E001 line 1, column 24: unknown unit of time 'weeks'; known: us, ms, s"),

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from skerry.deduce.checks.check_types import check_types, fit_constants
 from skerry.deduce.checks.compare_kinds import check_kinds, check_kinds_of_facts
+from skerry.deduce.checks.derived_windows import ask_windows, declare_windows
 from skerry.deduce.checks.ground_graph import ground
 from skerry.deduce.checks.infer_types import infer_types
 from skerry.deduce.checks.normalise import normalise
@@ -20,8 +21,8 @@ __all__ = ["check", "check_kinds_of_facts", "check_streams"]
 
 def check(program: Program) -> Checked:
     """Find out how a program is to be kept true, or refuse it with the reason: a ``RuleError``."""
-    rules = normalise(program.rules)
-    predicates = find_signatures(program, rules)
+    rules = ask_windows(normalise(program.rules), program.predicates)
+    predicates = find_signatures(replace(program, predicates=declare_windows(program.predicates)), rules)
     check_safety(program.rules, rules)
     typing = infer_types(predicates, rules, program.functions)
     check_types(rules, typing, program.functions)

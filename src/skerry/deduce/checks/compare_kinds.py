@@ -14,6 +14,8 @@ from skerry.plan.program import Atom, Checked, Column, Comparison, Function, Pre
 __all__ = ["check_kinds", "check_kinds_of_facts"]
 
 _OPEN = (Type.ANY, Type.NODE)
+_ADDED = ("$may ", "$needs ")
+"""Predicates that the checks add for rules which have been looked at."""
 
 
 def check_kinds(rules: Iterable[Rule], typing: Typing, functions: Mapping[str, Function]) -> None:
@@ -28,11 +30,11 @@ def check_kinds_of_facts(checked: Checked, facts: Mapping[str, Sequence[Row]]) -
     What only facts say is held against order and against values written down. Whether two columns are equal may be
     asked of any.
     """
-    rules = [rule for rule in checked.rules if " " not in rule.head.predicate]
+    rules = [rule for rule in checked.rules if not rule.head.predicate.startswith(_ADDED)]
     if not any(_is_certain(each) for rule in rules for each in rule.body if isinstance(each, Comparison)):
         return
     bases = {name: _narrow(each, facts.get(name, ())) for name, each in checked.predicates.items() if each.base}
-    known = {name: each for name, each in checked.predicates.items() if " " not in name}
+    known = {name: each for name, each in checked.predicates.items() if not name.startswith(_ADDED)}
     typing = infer_types({**known, **bases}, rules, checked.program.functions)
     for rule in rules:
         _Rule(rule, typing, checked.program.functions).check(_is_certain)

@@ -26,7 +26,8 @@ def check_safety(written: Iterable[Rule], normalised: Iterable[Rule]) -> None:
 
 def _unbound_head(rule: Rule, variable: Variable) -> RuleError:
     message = f"head variable {variable.name!r} is bound by nothing in the body"
-    fix = "use it in a positive subgoal" if rule.body else "a fact holds constants only; declare it const if it is one"
+    constant = f"a fact holds constants only: write the text as {variable.name!r}, or declare it const"
+    fix = "use it in a positive subgoal" if rule.body else constant
     return RuleError("E101", message, fix, rule.number, rule.head.location or rule.location)
 
 

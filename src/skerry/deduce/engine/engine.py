@@ -25,9 +25,11 @@ from skerry.errors import InputError, RunError
 from skerry.kernels.precompile import precompile
 from skerry.model.arrays import Int64s
 from skerry.model.term import Value
-from skerry.plan.program import Checked, Predicate, Type
+from skerry.plan.program import SINCE, Checked, Predicate, Type, in_units
 
 __all__ = ["Engine"]
+
+_LEAST = -(2**63)
 
 
 class Rows(Sequence[Row]):
@@ -100,6 +102,8 @@ class Engine:
         self._components = [choose_maintenance(setting, self._predicates, component) for component in components]
         self._windows = {name: Window(self._relations[name], each, unit) for name, each in base.items()}
         self._silent = {name for name, each in base.items() if each.silent}
+        windows = {name: each.window_us for name, each in checked.predicates.items() if not each.base}
+        self._derived_windows = {name: in_units(span, unit) for name, span in windows.items() if span is not None}
         self._ticks = self._changed_tuples = 0
         self._stopped: BaseException | None = None
         self._lent: WeakSet[Rows] = WeakSet()
@@ -244,6 +248,7 @@ class Engine:
         return changed
 
     def _change(self, now: int | None, inserts: Mapping[str, Int64s], deletes: Mapping[str, Int64s]) -> None:
+        self._move_windows(now)
         for name in self._windows.keys() - self._silent:
             self._relations[name].suspend(self._windows[name].take_expired(now))
         for name, codes in deletes.items():
@@ -253,6 +258,16 @@ class Engine:
             window = self._windows[name]
             window.insert(window.keep_recent(codes, now))
             self._relations[name].suspend(window.take_excess())
+
+    def _move_windows(self, now: int | None) -> None:
+        """Note where the windows of derived predicates begin; without a time they begin where they did, or nowhere."""
+        for name, span in self._derived_windows.items():
+            relation = self._relations[f"{SINCE}{name}"]
+            held = relation.rows()
+            begin = _LEAST if now is None else max(now - span, _LEAST)
+            if not held.size or (now is not None and relation.codes[held[0], 0] != begin):
+                relation.suspend(held)
+                relation.insert(np.array([[begin]], np.int64))
 
     def _lend(self, name: str, codes: Int64s) -> Rows:
         rows = Rows(self, self._predicates[name], codes)

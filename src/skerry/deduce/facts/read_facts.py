@@ -16,7 +16,7 @@ from skerry.deduce.values import Row, row_key
 from skerry.errors import RuleError, SourceError
 from skerry.model.options import suggest
 from skerry.model.term import Value
-from skerry.plan.program import MICROSECONDS, Checked, Predicate, Type
+from skerry.plan.program import MICROSECONDS, SINCE, Checked, Predicate, Type
 
 __all__ = ["Facts", "read_facts"]
 
@@ -50,7 +50,7 @@ def _choose(rows: Mapping[str, Sequence[Row]], predicates: Container[str]) -> di
 
 def read_facts(folder: Path, checked: Checked) -> Facts:
     """Read the facts of all base predicates of a program."""
-    bases = [predicate for predicate in checked.predicates.values() if predicate.base]
+    bases = [each for each in checked.predicates.values() if each.base and not each.name.startswith(SINCE)]
     for predicate in bases:
         if not predicate.declared:
             _refuse_unknown(folder, predicate, checked)

@@ -11,7 +11,7 @@ from skerry.deduce.values import Row, compare, row_key, sort_key
 from skerry.deduce.why.solver import Solver, steps
 from skerry.deduce.why.tables import Tables
 from skerry.model.term import Term, Value
-from skerry.plan.program import Aggregate, Atom, Checked, Rule, Subgoal
+from skerry.plan.program import RANGE, SINCE, Aggregate, Atom, Checked, Rule, Subgoal
 
 __all__ = ["Derivation", "Derivations", "TupleRef"]
 
@@ -153,7 +153,7 @@ class Derivations:
     def _find_needs(self, body: Iterable[Subgoal], binding: Binding) -> Iterator[TupleRef]:
         """The tuples that the positive atoms of a body stand for."""
         for subgoal in body:
-            if isinstance(subgoal, Atom) and not subgoal.negated:
+            if isinstance(subgoal, Atom) and not subgoal.negated and not subgoal.predicate.startswith((SINCE, RANGE)):
                 terms = cast(tuple[Term, ...], subgoal.arguments)
                 values = self.solver.evaluator.row(terms, binding)
                 columns = tuple(range(len(terms)))

@@ -6,14 +6,14 @@ from typing import cast
 
 from skerry.deduce.aggregates import aggregate_values
 from skerry.deduce.evaluate import Binding, Calls, match_pattern
-from skerry.deduce.rule_text import write_original, write_rule, write_subgoal, write_value
-from skerry.deduce.subgoal_order import Bind, Check, Match, Step, TakeApart
+from skerry.deduce.rule_text import write_original, write_rule, write_subgoal, write_term, write_value
+from skerry.deduce.subgoal_order import Bind, Check, Match, Step, TakeApart, variables_of
 from skerry.deduce.values import Row, row_key, sort_key
 from skerry.deduce.why.derivations import Derivation, Derivations, TupleRef
 from skerry.deduce.why.substitute import substitute
 from skerry.deduce.why.times import Times
 from skerry.model.term import Constant, Term, Variable
-from skerry.plan.program import Aggregate, Atom, Checked, Comparison, Rule, Subgoal
+from skerry.plan.program import RANGE, SINCE, Aggregate, Atom, Checked, Comparison, Rule, Subgoal
 
 __all__ = ["Why"]
 
@@ -77,7 +77,8 @@ class Why:
         """What a derivation rests on: tuples, and what was tested."""
         if not way.rule.aggregates:
             tests = [subgoal for subgoal in way.rule.body if not isinstance(subgoal, Atom) or subgoal.negated]
-            written = (self._write_test(test, way.rule, way.bindings[0]) for test in tests if not _is_fresh(test))
+            shown = [test for test in tests if not _is_fresh(test) and not _find_range(test, way.rule)]
+            written = (self._write_test(test, way.rule, way.bindings[0]) for test in shown)
             return [*way.needs, *written]
         count = way.contributions
         head = f"gathered from {count} contribution{'s' if count > 1 else ''}"
@@ -143,6 +144,10 @@ class Why:
 
     def _reason(self, step: Step, rule: Rule, binding: Binding) -> str:
         match step:
+            case Match(atom) if atom.predicate.startswith(RANGE):
+                return _explain_range(atom, binding)
+            case Check(Comparison() as equation) if _find_range(equation, rule):
+                return _explain_range(_find_range(equation, rule)[0], binding)
             case Match(atom):
                 return f"no tuple fits {self._write(atom, binding)}"
             case Bind(variable, term):
@@ -152,6 +157,9 @@ class Why:
                 return f"false: {self._write_test(Comparison('=', term, pattern), rule, binding)}"
             case Check(Atom() as atom):
                 return f"blocked by {self._blocking(atom, binding)}"
+            case Check(Comparison(_, moment, Variable(name))) if name == SINCE.strip():
+                shown = self._times.binding_with_timestamps(rule, binding)
+                return f"its window begins after {write_subgoal(substitute(Atom('', (moment,)), shown))[1:-1]}"
             case Check(Comparison() as equation) if _is_fresh(equation):
                 return self._explain_difference(equation, rule, binding)
             case Check(subgoal):
@@ -219,9 +227,21 @@ def _text(rule: Rule) -> str:
 def _is_fresh(subgoal: Subgoal) -> bool:
     """Whether a subgoal only names a value: an equation that the checks made."""
     match subgoal:
-        case Comparison("=", Variable(name), _):
-            return name.startswith("$")
+        case Comparison("=", Variable(name), _) | Comparison(_, _, Variable(name)):
+            return name.startswith("$v") if subgoal.operator == "=" else name == SINCE.strip()
     return False
+
+
+def _find_range(subgoal: Subgoal, rule: Rule) -> list[Atom]:
+    """The range whose number an equation computes, if that is what it does."""
+    named = {variable for variable in variables_of(subgoal) if variable.name.startswith("$index ")}
+    atoms = [each for each in rule.body if isinstance(each, Atom) and each.predicate.startswith(RANGE)]
+    return [atom for atom in atoms if named & set(variables_of(atom))]
+
+
+def _explain_range(atom: Atom, binding: Binding) -> str:
+    low, high, _ = (write_term(term) for term in cast(Atom, substitute(atom, binding)).arguments)
+    return f"the range from {low} to {high} has no such number"
 
 
 def _plain_names(argument: Term | Aggregate) -> list[str]:

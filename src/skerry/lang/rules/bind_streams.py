@@ -87,6 +87,7 @@ def deduce_node(
     builtins: tuple[tuple[str, ...], str] = ((), "."),
 ) -> Deduce:
     """Bind a program to streams, which ``find`` knows by name. ``builtins``: the modules allowed, and their folder."""
+    _refuse_derived_windows(program)
     base = [predicate for predicate in check(program).predicates.values() if predicate.base]
     bound = [_bind(predicate, find(predicate.name)) for predicate in base]
     typed = {each.predicate.name: each.predicate for each in bound}
@@ -105,6 +106,14 @@ def deduce_node(
         _shard(checked, [each.predicate.name for each in bound]),
         *builtins,
     )
+
+
+def _refuse_derived_windows(program: Program) -> None:
+    """Nobody says when a derived tuple leaves its window: ticks come with facts that come or leave."""
+    for predicate in program.predicates.values():
+        if not predicate.base and predicate.window_us is not None:
+            message = f"{predicate.name!r} is derived, and over streams facts alone have windows"
+            raise RuleError("E303", message, "give the base predicate a window", location=predicate.location)
 
 
 def _bind(predicate: Predicate, source: Source) -> _BoundPredicate:

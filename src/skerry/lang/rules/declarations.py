@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 from lark import Token, Tree
 
 from skerry.errors import Location, RuleError
+from skerry.lang.rules.foreign_words import advise_on_type
 from skerry.lang.rules.syntax import Statement, Syntax
 from skerry.lang.rules.terms import MOST_COLUMNS, Names, Reader, microseconds, text_of, token_location, tokens, whole
 from skerry.model.term import Constant, Value
@@ -18,7 +19,7 @@ __all__ = ["Declarations"]
 _Mode = Literal["inserts", "changes", "snapshot", "final"]
 _MODES: dict[str, _Mode] = {mode: mode for mode in get_args(_Mode)}
 _OF_BASE = ("time", "window", "slide", "watermark", "expire", "host")
-_OF_DERIVED = ("host", "stage", "limit")
+_OF_DERIVED = ("host", "stage", "limit", "time", "window")
 
 
 @dataclass
@@ -147,7 +148,9 @@ def _column(tree: Syntax, before: list[str]) -> Column:
 
 def _type(name: Token) -> Type:
     if name not in list(Type):
-        raise RuleError("E110", f"unknown type {str(name)!r}", f"known: {', '.join(Type)}", None, token_location(name))
+        meant = advise_on_type(name)
+        fix = f"write {meant}" if meant else f"known: {', '.join(Type)}"
+        raise RuleError("E110", f"unknown type {str(name)!r}", fix, None, token_location(name))
     return Type(str(name))
 
 
@@ -169,6 +172,9 @@ def _with_option(predicate: Predicate, tree: Syntax) -> Predicate:
             changed = {"limits": {**predicate.limits, _position(predicate, first): whole(rest[0], "a limit")}}
         case "expire":
             changed = {"silent": _silent(first)}
+        case "window" if rest[0] == "rows" and not predicate.base:
+            message = "a derived predicate has a window of time alone"
+            raise RuleError("E001", message, "write window 60 s", None, token_location(first))
         case "window" if rest[0] == "rows":
             changed = {"window_rows": whole(first, "a number of rows")}
         case _:

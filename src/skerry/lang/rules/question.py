@@ -58,9 +58,10 @@ def _open(term: Term, taken: set[str]) -> Term:
 
 def _atom(asked: str, checked: Checked) -> Atom:
     try:
-        body = read(f"{checked.program.text}\nasked'' :- {asked}.").rules[-1].body
+        rules = read(f"{checked.program.text}\nasked'' :- {asked}.").rules
     except RuleError as error:
         raise InputError(f"cannot read the question {asked!r}: {error.args[1]}") from None
+    body = next(rule.body for rule in reversed(rules) if rule.head.predicate == "asked''")
     if len(body) != 1 or not isinstance(body[0], Atom) or body[0].negated:
         raise InputError(f"a question is one atom, as in path(1, x), got {asked!r}")
     if body[0].predicate not in checked.predicates:

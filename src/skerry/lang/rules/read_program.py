@@ -3,6 +3,7 @@
 from skerry.deduce.subgoal_order import variables_of
 from skerry.errors import RuleError
 from skerry.lang.rules.declarations import Declarations
+from skerry.lang.rules.ranges import spell_out
 from skerry.lang.rules.syntax import Statement, statements
 from skerry.lang.rules.terms import Names, Reader
 from skerry.plan.limits import Limits
@@ -31,7 +32,7 @@ def read(text: str) -> Program:
         raise RuleError("E002", f"a program may have {_MOST_RULES} rules, this one has {len(written)}")
     return Program(
         predicates=declarations.predicates,
-        rules=tuple(_rule(statement, number, declarations.names) for number, statement in enumerate(written, 1)),
+        rules=spell_out(_rule(statement, number, declarations.names) for number, statement in enumerate(written, 1)),
         outputs=tuple(declarations.outputs),
         functions=declarations.functions,
         functors=declarations.functors,

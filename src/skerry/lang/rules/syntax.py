@@ -1,6 +1,6 @@
 """Parses text into syntax trees, one per statement; errors say where."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -10,6 +10,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput
 from lark.lexer import PatternStr
 
 from skerry.errors import Location, RuleError
+from skerry.lang.rules.foreign_words import advise
 
 __all__ = ["Statement", "location_of", "statements"]
 
@@ -20,6 +21,7 @@ _LONGEST_NAME = 200
 _DEEPEST = 200
 _KINDS = {"NAME": "a name", "NUMBER": "a number", "STRING": "a text in quotes", "FACTOR": "'*'", "SIGN": "'+'"}
 _WIDEST_LIST = 8
+_DIVIDED = "end each statement with a full stop, and divide subgoals by commas"
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def statements(text: str) -> Iterator[Statement]:
     try:
         children = _parser().parse(text).children
     except UnexpectedInput as error:
-        raise _make_error(error) from None
+        raise _make_error(error, text) from None
     for tree, end in zip(children[::2], children[1::2], strict=True):
         assert isinstance(tree, Tree)
         first = _first(tree)
@@ -99,21 +101,61 @@ def _look_into(tree: Syntax, location: Location) -> None:
                 raise RuleError("E002", f"a name may have {_LONGEST_NAME} characters", "shorten it", None, location)
 
 
-def _make_error(error: UnexpectedInput) -> RuleError:
+def _make_error(error: UnexpectedInput, text: str) -> RuleError:
     match error:
-        case UnexpectedToken() if error.token.type == "$END":
-            return RuleError("E001", "the text ends inside a statement", "end each statement with a full stop")
-        case UnexpectedToken():
-            location = Location(error.line, error.column)
-            return RuleError(
-                "E001", f"{_shorten(error.token)} cannot stand here", _choice(error.accepts or ()), None, location
-            )
+        case UnexpectedToken() if error.token.type != "$END":
+            expected, found = error.accepts or (), str(error.token)
         case UnexpectedCharacters():
-            location = Location(error.line, error.column)
-            return RuleError("E001", *_strange(error.char, error.allowed or ()), None, location)
-        case UnexpectedEOF():
-            return RuleError("E001", "the text ends inside a statement", "end each statement with a full stop")
-    return RuleError("E001", "the program cannot be read")
+            expected, found = error.allowed or (), error.char
+        case UnexpectedToken() | UnexpectedEOF():
+            return _unfinished(text)
+        case _:
+            return RuleError("E001", "the program cannot be read")
+    location = Location(error.line, error.column)
+    advice = advise(text.split("\n")[error.line - 1], error.column)
+    if advice is not None and found not in ("'", '"'):
+        written, column = (advice.written, advice.column) if advice.is_one_word else (found, error.column)
+        message = f"{_shorten(written)} cannot stand here"
+        return RuleError("E001", message, advice.instead, None, Location(error.line, column))
+    if found[0].isidentifier() and _begins_line(text, location):
+        return _stop_missing(text, location)
+    message, fix = _strange(found, expected)
+    return RuleError("E001", message, fix or _DIVIDED, None, location)
+
+
+def _begins_line(text: str, location: Location) -> bool:
+    lines = text.split("\n")
+    return (
+        not lines[location.line - 1][: location.column - 1].strip()
+        and _end_before(lines, location.line - 1) is not None
+    )
+
+
+def _stop_missing(text: str, location: Location) -> RuleError:
+    """Where a statement begins inside another, that one was not ended."""
+    end = _end_before(text.split("\n"), location.line - 1)
+    message = f"a full stop is missing here, before line {location.line}"
+    return RuleError("E001", message, _DIVIDED, None, end)
+
+
+def _unfinished(text: str) -> RuleError:
+    """The end of a text that goes on; a comment that should not be one may have swallowed the rest."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        advice = advise(line, line.index("#") + 1) if "#" in line else None
+        if advice:
+            return RuleError("E001", "'#' begins a comment", advice.instead, None, Location(number, advice.column))
+    end = _end_before(lines, len(lines))
+    return RuleError("E001", "the text ends inside a statement", "end each statement with a full stop", None, end)
+
+
+def _end_before(lines: Sequence[str], count: int) -> Location | None:
+    """Where the last text of some lines ends, comments left out."""
+    for number in range(count, 0, -1):
+        line = lines[number - 1].partition("#")[0].rstrip()
+        if line:
+            return Location(number, len(line) + 1)
+    return None
 
 
 def _strange(character: str, expected: Collection[str]) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from lark import Token, Tree
 
 from skerry.errors import Location, RuleError
+from skerry.lang.rules.ranges import PLACEHOLDER
 from skerry.lang.rules.syntax import Syntax, location_of
 from skerry.model.term import Arithmetic, Call, Compound, Constant, Duration, Term, Terms, Value, Variable
 from skerry.plan.program import AGGREGATES, Aggregate, Atom, Builtin, Comparison, Function, Subgoal
@@ -109,6 +110,8 @@ class Reader:
         match tree.data:
             case "comparison":
                 yield from self._comparisons(tree)
+            case "ranged":
+                yield self._range(self.term(_branch(tree)), _branch(tree, 2), tree)
             case "negated":
                 yield self._subgoal(tree.children[-1], negated=True)
             case _:
@@ -118,7 +121,24 @@ class Reader:
         """An error at a tree."""
         return RuleError(code, message, fix, self.rule, location_of(tree, self.location))
 
-    def _comparisons(self, tree: Syntax) -> Iterator[Comparison]:
+    def _range(self, value: Term, tree: Syntax, whole: Syntax) -> Atom:
+        """A number of a range, to be spelled out as a predicate of its own."""
+        ends = [self.term(part) for part in _branches(tree)]
+        if tree.data != "application" or len(ends) not in (2, 3):
+            raise self.make_error("E110", "a range has two ends, and perhaps a step", "write range(1, 10)", tree)
+        low, high, step = (*ends, Constant(1))[:3]
+        return Atom(PLACEHOLDER, (low, high, step, value), location=location_of(whole, self.location))
+
+    def _is_range(self, tree: Syntax) -> bool:
+        named = tree.data == "application" and str(tree.children[0]) == "range"
+        return named and "range" not in {**self.names.functions, **self.names.functors}
+
+    def _comparisons(self, tree: Syntax) -> Iterator[Subgoal]:
+        if len(tree.children) == 3 and str(_branch(tree, 1).children[0]) == "=":
+            for one, other in ((0, 2), (2, 0)):
+                if self._is_range(_branch(tree, other)):
+                    yield self._range(self.term(_branch(tree, one)), _branch(tree, other), tree)
+                    return
         sides = [self.term(child) for child in _branches(tree) if child.data != "comparator"]
         operators = [str(child.children[0]) for child in _branches(tree) if child.data == "comparator"]
         for operator, (left, right) in zip(operators, pairwise(sides), strict=True):
@@ -130,6 +150,9 @@ class Reader:
             raise self.make_error("E001", "a value is no subgoal", "compare it, or ask a predicate", tree)
         self._width(tree)
         name, location = str(tree.children[0]), location_of(tree, self.location)
+        if name in ("NOT", "not") and any(part.data == "application" for part in _branches(tree)):
+            fix = "write NOT q(x), without parentheses around it"
+            raise self.make_error("E001", f"{name} is no predicate", fix, tree)
         function = self.names.functions.get(name)
         if function is None:
             return Atom(name, tuple(map(self.term, _branches(tree))), negated, location)
@@ -181,6 +204,10 @@ class Reader:
             self._count(name, self.names.functors[name], tree)
             return _fold_constant(Terms(tuple(map(self.term, _branches(tree))), name))
         function = self.names.functions.get(name)
+        if function is None and name.lower() in AGGREGATES:
+            inside = ", ".join(str(part.children[0]) for part in _branches(tree) if part.data == "name") or "*"
+            fix = f"write {name.lower()}<{inside}>, in a head"
+            raise self.make_error("E003", f"{name!r} is an aggregate", fix, tree)
         if function is None or function.result is None:
             known = sorted({*self.names.functors, *(f.name for f in self.names.functions.values() if f.result)})
             fix = f"declared are {', '.join(known)}" if known else "declare it: functor, or builtin function"

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Mapping
 from skerry.deduce.rule_text import write_value
 from skerry.deduce.values import Row, coerce, row_key
 from skerry.errors import InputError
-from skerry.plan.program import Predicate, in_units
+from skerry.plan.program import SINCE, Predicate, in_units
 
 __all__ = ["BaseFacts"]
+
+_LEAST = -(2**63)
 
 
 class BaseFacts:
@@ -31,6 +33,15 @@ class BaseFacts:
                 self.rows[name] = {
                     found: row for found, row in self.rows[name].items() if not self._has_expired(predicate, row, now)
                 }
+
+    def move_windows(self, now: int | None, predicates: Mapping[str, Predicate]) -> None:
+        """Note where the windows of derived predicates begin; without a time they begin where they did, or nowhere."""
+        for name, each in predicates.items():
+            if each.window_us is not None and not each.base:
+                held = self.rows[f"{SINCE}{name}"]
+                begin = _LEAST if now is None else max(now - in_units(each.window_us, self._unit), _LEAST)
+                if now is not None or not held:
+                    self.rows[f"{SINCE}{name}"] = {(begin,): (begin,)}
 
     def delete(self, predicate: str, rows: Iterable[Row]) -> None:
         """Take facts away; one that is not there is no loss."""

@@ -21,7 +21,7 @@ class Reference:
     """
 
     def __init__(self, checked: Checked, builtins: Calls, unit: int = 1) -> None:
-        self._predicates = tuple(checked.predicates)
+        self._checked, self._predicates = checked, tuple(checked.predicates)
         self._silent = any(predicate.silent for predicate in checked.predicates.values())
         self._modeller = Modeller(checked, builtins, unit)
         self._facts, self._tables = BaseFacts(checked.predicates, unit), Tables(checked.predicates)
@@ -54,6 +54,7 @@ class Reference:
         if self._silent:
             faded = self._modeller.model(_plain(facts))
         facts.expire(now, silent=False)
+        facts.move_windows(now, self._checked.predicates)
         for predicate, rows in deletes.items():
             facts.delete(predicate, rows)
         for predicate, rows in inserts.items():
