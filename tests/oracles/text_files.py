@@ -26,11 +26,23 @@ TRUTHS = {"true": True, "t": True, "1": True, "yes": True, "y": True}
 LIES = {"false": False, "f": False, "0": False, "no": False, "n": False}
 
 
-def read(data: bytes, columns: dict[str, str], event_time: str | None, longest: int, fields: Fields, skip: int = 0):
-    """Give the readings and the dead letters of a file, ``skip`` lines of which are a header."""
+def read(
+    data: bytes,
+    columns: dict[str, str],
+    event_time: str | None,
+    longest: int,
+    fields: Fields,
+    skip: int = 0,
+    delimiter: str | None = None,
+):
+    """Give the readings and the dead letters of a file, ``skip`` lines of which are a header.
+
+    With a delimiter, line ends inside quotes belong to a record.
+    """
     rows: list[Row] = []
     letters: list[Letter] = []
-    for line, offset in list(_lines(data))[skip:]:
+    lines = list(_lines(data))[skip:]
+    for line, offset in _join_lines(lines, delimiter, len(columns), longest) if delimiter else lines:
         if line in (b"", b"\r"):
             continue
         found = _reading(line, columns, event_time, longest, fields)
@@ -46,6 +58,37 @@ def _lines(data: bytes) -> Iterator[tuple[bytes, int]]:
     for line in data[offset:].split(b"\n"):
         yield line, offset
         offset += len(line) + 1
+
+
+def _join_lines(
+    lines: list[tuple[bytes, int]], delimiter: str, width: int, longest: int
+) -> Iterator[tuple[bytes, int]]:
+    """One line for each record: an open line with those behind it, if the record is right and short."""
+    while lines:
+        (line, offset), lines, joined = lines[0], lines[1:], lines[0][0]
+        for taken, (more, _) in enumerate(lines if count_fields(line, delimiter) is None else [], 1):
+            joined += b"\n" + more
+            if len(joined) > min(longest, 65_536):
+                break
+            if (found := count_fields(joined, delimiter)) is not None:
+                line, lines = (joined, lines[taken:]) if found == width else (line, lines)
+                break
+        yield line, offset
+
+
+def count_fields(record: bytes, delimiter: str) -> int | None:
+    """How many fields a record has, None if it ends inside quotes."""
+    count, state = 1, "start"
+    for character in record.decode("latin-1"):
+        if state == "quoted":
+            state = "closed" if character == '"' else state
+        elif character == '"' and state in ("start", "closed"):
+            state = "quoted"
+        elif character == delimiter:
+            count, state = count + 1, "start"
+        else:
+            state = "plain"
+    return None if state == "quoted" else count
 
 
 def _reading(line: bytes, columns: dict[str, str], event_time: str | None, longest: int, fields: Fields) -> Row | str:
@@ -77,7 +120,7 @@ def csv_fields(delimiter: str, header: list[str]) -> Fields:
     """Take a line apart, one character after the other."""
 
     def fields(line: str) -> dict[str, str | None] | str:
-        if "\r" in line:
+        if "\r" in line.replace("\r\n", ""):
             return "carriage return inside the line"
         found: list[str | None] = []
         text, quoted, inside, place = "", False, False, 0

@@ -7,6 +7,7 @@ from threading import Thread
 import numpy as np
 
 from skerry.kernels.ahead import mark_ahead
+from skerry.kernels.csv_lines import mark_open_lines
 from skerry.kernels.folds.deviation import deviations, squares
 from skerry.kernels.folds.exact_sums import add_totals, add_values, as_doubles
 from skerry.kernels.folds.extremes import greatest, least
@@ -75,6 +76,7 @@ def _precompile_folds() -> None:
     hash_integers(numbers)
     hash_bytes(np.zeros(2, np.int64), np.zeros(1, np.uint8))
     mark_late(numbers, 0, 0)
+    mark_open_lines(np.zeros(2, np.int32), np.zeros(1, np.uint8), ",")
     mark_ahead(numbers, numbers, 0, 0, 0, strict=False)
     slice_numbers(numbers, 1)
 

@@ -1,6 +1,7 @@
 """Nasty text files, against the slow reader in ``tests.oracles.text_files``."""
 
 import json
+from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,8 +33,26 @@ NUMBERS = [
         "e5",
     ),
 ]
+LONGEST = "skerry.sources.file.csv_records.LONGEST_RECORD_BYTES"
 TRUTHS = ["true", "FALSE", "0", "1", "t", "no", "on", " true", "2"]
-WORDS = ["", "a", "s,1", 'say "hi"', '"', "é", "\0", "x\r", "\r", " ", "'", "\\", "a" * 90, "\u2028"]
+WORDS = [
+    "",
+    "a",
+    "s,1",
+    'say "hi"',
+    '"',
+    "é",
+    "\0",
+    "x\r",
+    "\r",
+    " ",
+    "'",
+    "\\",
+    "a" * 90,
+    "\u2028",
+    "two\nlines",
+    '\r\n"\n\n',
+]
 values = st.sampled_from(TIMES + NUMBERS + TRUTHS + WORDS) | st.text('",\r\0é 0a', max_size=6)
 good_values = {
     "VARCHAR": st.sampled_from(WORDS),
@@ -65,11 +84,11 @@ json_lines = st.tuples(json_objects | json_values, st.booleans()).map(
 
 
 @st.composite
-def files(draw, lines):
-    """Lines with garbage among them, ended in all ways, behind a byte order mark or not."""
+def files(draw, lines, line_feed=b""):
+    """Lines with garbage among them, ended in all ways; line feeds inside become something else."""
     drawn = draw(st.lists(st.one_of(lines, lines, garbage), max_size=12))
     ends = draw(st.lists(st.sampled_from([b"\n", b"\n", b"\r\n", b"\n\n"]), min_size=len(drawn), max_size=len(drawn)))
-    data = b"".join(line.replace(b"\n", b"") + end for line, end in zip(drawn, ends, strict=True))
+    data = b"".join(line.replace(b"\n", line_feed) + end for line, end in zip(drawn, ends, strict=True))
     return data if draw(st.booleans()) else data.removesuffix(b"\n")
 
 
@@ -84,11 +103,11 @@ def assert_same(found, expected):
 
 
 @settings(max_examples=150, deadline=None)
-@given(data=files(csv_lines), mark=marks, block_bytes=block_sizes, longest=longest_lines)
+@given(data=files(csv_lines) | files(csv_lines, b"\n"), mark=marks, block_bytes=block_sizes, longest=longest_lines)
 def test_every_line_of_a_csv_file_is_a_reading_or_a_dead_letter(data, mark, block_bytes, longest):
     whole = mark + HEADER.encode() + b"\n" + data
     fields = text_files.csv_fields(",", list(COLUMNS))
-    expected = text_files.read(whole, COLUMNS, "ts", longest, fields, skip=1)
+    expected = text_files.read(whole, COLUMNS, "ts", longest, fields, skip=1, delimiter=",")
     assert_same(read_bytes("a.csv", whole, block_bytes=block_bytes, max_line_bytes=str(longest)), expected)
 
 
@@ -97,3 +116,12 @@ def test_every_line_of_a_csv_file_is_a_reading_or_a_dead_letter(data, mark, bloc
 def test_every_line_of_a_json_file_is_a_reading_or_a_dead_letter(data, mark, block_bytes, longest):
     expected = text_files.read(mark + data, COLUMNS, "ts", longest, text_files.json_fields(list(COLUMNS)))
     assert_same(read_bytes("a.jsonl", mark + data, block_bytes=block_bytes, max_line_bytes=str(longest)), expected)
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=files(csv_lines, b"\n"), block_bytes=st.integers(1, 100), longest=st.integers(4, 40))
+def test_records_do_not_depend_on_blocks_where_these_are_longer_than_records(data, block_bytes, longest):
+    whole = HEADER.encode() + b"\n" + data
+    with patch("skerry.sources.file.csv.LONGEST_RECORD_BYTES", longest), patch(LONGEST, longest):
+        expected = read_bytes("a.csv", whole)
+        assert_same(read_bytes("a.csv", whole, block_bytes=block_bytes), expected)

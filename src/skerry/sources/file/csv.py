@@ -14,8 +14,15 @@ from skerry.errors import RunError, SourceError
 from skerry.model.arrays import Bools
 from skerry.model.batch import empty, join
 from skerry.sources.file.conform import Column, unpack_texts
+from skerry.sources.file.csv_records import (
+    LONGEST_RECORD_BYTES,
+    RecordShape,
+    find_record_start,
+    join_records,
+    mark_open,
+)
 from skerry.sources.file.lane import find_columns, report_read_errors
-from skerry.sources.file.text import Lines, Parsed, TextLane
+from skerry.sources.file.text import Block, Lines, Parsed, TextLane, read_raw_block
 
 __all__ = ["CsvLane"]
 
@@ -24,7 +31,7 @@ _LINE_FEED, _CARRIAGE_RETURN = b"\n\r"
 
 
 class CsvLane(TextLane):
-    """A CSV file. Fields may be quoted; a quote inside a quoted field is doubled; a record is one line.
+    """A CSV file. Fields may be quoted; a quote inside a quoted field is doubled; a line end inside belongs to it.
 
     Columns are found by the names in the header, and other columns are passed over; without a header
     the fields are the declared columns, in their order. An empty field is NULL, a quoted empty one an
@@ -45,6 +52,33 @@ class CsvLane(TextLane):
         index = self._layout.indices[self._definition.schema.names.index(str(self._definition.event_time))]
         fields = _split_fields(line, self._options.delimiter)
         return fields[index] if len(fields) == self._layout.width else None
+
+    def read_records(self, start: int, stop: int) -> Block:
+        """Read the records that start in a range of bytes; those that are one line each, mostly, at once."""
+        longest = self._options.max_line_bytes
+        block = read_raw_block(self.name, start, stop, longest)
+        near = [block]
+        if start:
+            near.append(read_raw_block(self.name, max(0, start - LONGEST_RECORD_BYTES), start, longest))
+        if any(each.is_quoted and mark_open(each.lines, self._options.delimiter).any() for each in near):
+            block = self._read_long_records(start, stop)
+        return block.sift(longest)
+
+    def _read_long_records(self, start: int, stop: int) -> Block:
+        """Read records that may be several lines, with as many lines around the block as there must be to tell."""
+        longest, back = self._options.max_line_bytes, 4 * LONGEST_RECORD_BYTES
+        shape = RecordShape(self._options.delimiter, self._layout.width, min(longest, LONGEST_RECORD_BYTES))
+        while True:
+            top, end = max(0, start - back), min(stop + LONGEST_RECORD_BYTES, self._file.size)
+            wide = read_raw_block(self.name, top, end, longest)
+            is_open = mark_open(wide.lines, self._options.delimiter)
+            first = find_record_start(wide.lines, start, is_open, shape, from_the_top=top == 0)
+            if first is not None:
+                break
+            back *= 4
+        records = join_records(wide.lines, is_open, shape, first).stop_at(stop)
+        is_overlong_here = wide.overlong_at is not None and start <= wide.overlong_at < stop
+        return Block(records, wide.rejects if is_overlong_here else [])
 
     def parse(self, lines: Lines) -> Parsed:
         """Take lines apart, rejecting those that would split in two or swallow the next."""
@@ -74,17 +108,21 @@ class CsvLane(TextLane):
             return _Records(empty(schema), odd)
         data = unpack_texts(lines.text)[1].data
         stored: Any = pa.BufferReader(pa.py_buffer(data))
-        table = arrow_csv.open_csv(stored, *self._arrow_options(data.nbytes, skip)).read_all()
+        table = arrow_csv.open_csv(
+            stored, *self._arrow_options(data.nbytes, skip, is_joined=lines.is_joined)
+        ).read_all()
         texts = pa.table([table.column(str(index)) for index in self._layout.indices], schema=schema)
         return _Records(join(texts.to_batches(), schema), odd)
 
-    def _arrow_options(self, size: int, skip: Any) -> tuple[Any, Any, Any]:
+    def _arrow_options(self, size: int, skip: Any, *, is_joined: bool) -> tuple[Any, Any, Any]:
         """Have fields read as texts, in one piece and by one thread: only then are rows numbered."""
         names = [str(index) for index in range(self._layout.width)]
         wanted = sorted({str(index) for index in self._layout.indices})
         return (
             arrow_csv.ReadOptions(use_threads=False, block_size=size + 1, column_names=names),
-            arrow_csv.ParseOptions(delimiter=self._options.delimiter, invalid_row_handler=skip),
+            arrow_csv.ParseOptions(
+                delimiter=self._options.delimiter, invalid_row_handler=skip, newlines_in_values=is_joined
+            ),
             arrow_csv.ConvertOptions(
                 check_utf8=False,
                 include_columns=wanted,

@@ -33,7 +33,7 @@ from skerry.sources.file.lane import MANY_ROWS, FileLane, StoredFile, Unit, repo
 from skerry.sources.file.options import FileOptions
 from skerry.sources.source import REJECTS
 
-__all__ = ["Block", "Lines", "Parsed", "TextLane", "read_block"]
+__all__ = ["Block", "Lines", "Parsed", "TextLane", "read_block", "read_raw_block"]
 
 _LINE_FEED, _CARRIAGE_RETURN = 10, 13
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -62,6 +62,8 @@ class Lines:
     path: str
     text: "pa.Array[Any]"
     offsets: NDArray[np.int64]
+    is_joined: bool = False
+    """Whether some are several lines of the file."""
 
     @classmethod
     def split(cls, path: str, data: bytes, begin: int = 0, end: int | None = None, offset: int = 0) -> "Lines":
@@ -79,12 +81,28 @@ class Lines:
         """Keep the lines that are marked."""
         if kept.all():
             return self
-        return Lines(self.path, self.text.filter(pa.array(kept)), self.offsets[kept])
+        return Lines(self.path, self.text.filter(pa.array(kept)), self.offsets[kept], self.is_joined)
 
     def skip_to(self, offset: int) -> "Lines":
         """Keep the lines that start at a byte of the file or behind it, without a copy."""
         first = int(np.searchsorted(self.offsets, offset))
-        return Lines(self.path, self.text[first:], self.offsets[first:])
+        return Lines(self.path, self.text[first:], self.offsets[first:], self.is_joined)
+
+    def stop_at(self, offset: int) -> "Lines":
+        """Keep the lines that start before a byte of the file, without a copy."""
+        last = int(np.searchsorted(self.offsets, offset))
+        return Lines(self.path, self.text[:last], self.offsets[:last], self.is_joined)
+
+    def join(self, first: int, inner: Sequence[int]) -> "Lines":
+        """Leave out the lines before one, and put some others behind the ones before them, without a copy."""
+        bounds, data = unpack_texts(self.text)
+        kept = np.ones(len(self), np.bool_)
+        kept[:first] = False
+        kept[list(inner)] = False
+        starts = np.append(bounds[:-1][kept], bounds[-1]).astype(np.int32)
+        buffers = [None, pa.py_buffer(starts.data), pa.py_buffer(data.data)]
+        text = pa.Array.from_buffers(pa.binary(), starts.size - 1, buffers)
+        return Lines(self.path, text, self.offsets[kept], self.is_joined or bool(inner))
 
     def reject(self, marked: Bools, reasons: str | Sequence[str]) -> tuple["Lines", list[pa.RecordBatch]]:
         """Reject the lines that are marked, all for one reason or each for its own."""
@@ -94,7 +112,7 @@ class Lines:
 
     def take(self, rows: NDArray[np.intp]) -> "Lines":
         """Take some rows."""
-        return Lines(self.path, self.text.take(rows), self.offsets[rows])
+        return Lines(self.path, self.text.take(rows), self.offsets[rows], self.is_joined)
 
     def lengths(self) -> NDArray[np.int32]:
         """How many bytes stand before each line feed."""
@@ -132,17 +150,25 @@ class Lines:
 
 @dataclass(frozen=True)
 class Block:
-    """What was found in a block: lines that can be read, and dead letters of those that cannot."""
+    """What was found in a block: lines that can be read, and dead letters of those that cannot.
+
+    ``overlong_at`` is the byte at which a last line starts that was too long to be kept.
+    """
 
     lines: Lines
     rejects: list[pa.RecordBatch]
+    overlong_at: int | None = None
+    is_quoted: bool = True
+    """Whether there may be a quotation mark in it."""
+
+    def sift(self, longest: int) -> "Block":
+        """The same block without lines that cannot be read."""
+        lines, rejects = sift(self.lines, longest)
+        return Block(lines, rejects + self.rejects)
 
 
 def read_block(path: str, start: int, stop: int, longest: int) -> Block:
-    r"""Read the lines that start from byte ``start`` of a file to byte ``stop``, exclusive.
-
-    A line of more than ``longest`` bytes is not kept in memory beyond the block: the rest of it is
-    passed over, piece by piece.
+    r"""Read the lines that start from byte ``start`` of a file to byte ``stop``, exclusive, and sift them.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile(suffix=".csv") as file:
@@ -151,6 +177,15 @@ def read_block(path: str, start: int, stop: int, longest: int) -> Block:
     ...     [read_block(file.name, start, start + 8, longest=80).lines.text.to_pylist() for start in (1, 9)]
     [[b'bbb\n', b'cccc\n'], [b'd\n']]
     """
+    return read_raw_block(path, start, stop, longest).sift(longest)
+
+
+def read_raw_block(path: str, start: int, stop: int, longest: int) -> Block:
+    r"""Read the lines that start from byte ``start`` of a file to byte ``stop``, exclusive.
+
+    A last line of more than ``longest`` bytes is not kept in memory beyond the block: the rest of it is
+    passed over, piece by piece.
+    """
     before = max(0, start - 1)  # the byte before the block tells whether a line starts at its first byte
     with open(path, "rb") as file:
         file.seek(before)
@@ -158,14 +193,15 @@ def read_block(path: str, start: int, stop: int, longest: int) -> Block:
         begin = _find_first_line(data, start, stop - before)
         if begin is None:
             return Block(Lines.split(path, b""), [])
-        end, letters = data.find(b"\n", stop - 1 - before) + 1, []
+        end, letters, overlong_at = data.find(b"\n", stop - 1 - before) + 1, list[pa.RecordBatch](), None
         if not end:
             last = data.rfind(b"\n", begin, stop - 1 - before) + 1 or begin
             data, length = _read_on(file, data, last, longest)
             end = last if length > longest else len(data)
-            letters = [_reject_overlong(path, before + last, data[last:], length, longest)] if length > longest else []
-    lines, rejects = sift(Lines.split(path, data, begin, end, before), longest)
-    return Block(lines, rejects + letters)
+            if length > longest:
+                overlong_at = before + last
+                letters = [_reject_overlong(path, overlong_at, data[last:], length, longest)]
+    return Block(Lines.split(path, data, begin, end, before), letters, overlong_at, data.find(b'"', begin, end) >= 0)
 
 
 def _find_first_line(data: bytes, start: int, stop: int) -> int | None:
@@ -267,7 +303,7 @@ class TextLane(FileLane):
     def decode(self, unit: int) -> Unit:
         """Read a block: bytes, lines, texts, readings."""
         with report_read_errors(self.name):
-            block = read_block(self.name, *self._byte_range(unit), self._options.max_line_bytes)
+            block = self.read_records(*self._byte_range(unit))
             parsed = self.parse(block.lines.skip_to(self.body_start()))
         found = conform(parsed.texts, self._definition.schema, self._definition.event_time)
         misfits = parsed.lines.take(found.misfits).to_dead_letters(found.reasons)
@@ -307,6 +343,10 @@ class TextLane(FileLane):
         read = conform(texts, pa.schema([self._definition.schema.field(name)]), name).readings
         times: Int64s = read.column(name).cast(pa.int64()).to_numpy()
         return times
+
+    def read_records(self, start: int, stop: int) -> Block:
+        """Read the records that start in a range of bytes: lines, unless a format says otherwise."""
+        return read_block(self.name, start, stop, self._options.max_line_bytes)
 
     def body_start(self) -> int:
         """The byte at which readings begin, behind a header if there is one."""
