@@ -1,4 +1,4 @@
-"""Windows over event time: aligned to the epoch, closed on the left, open on the right.
+"""Windows over event time: aligned to the epoch, closed on the left, open on the right. Whole weeks start on Monday.
 
     HOP, size 4, slide 2          slice = gcd(size, slide) = 2
     |--- 0..4 ---|
@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from math import gcd
 
 from skerry.errors import InputError
-from skerry.model.time import Micros, describe_interval
+from skerry.model.time import MICROS, Micros, describe_interval
 
 __all__ = ["WINDOW_END", "WINDOW_START", "GroupWindow", "Window"]
 
+_MONDAY_US = 946_857_600_000_000
+"""A Monday, the one from which DuckDB's time_bucket counts."""
 WINDOW_START = "window_start"
 WINDOW_END = "window_end"
 
@@ -56,6 +58,15 @@ class Window(GroupWindow):
             )
         if self.size_us // self.slice_us > 100_000:
             raise InputError("a window may have at most 100000 slices, got", self.size_us // self.slice_us)
+
+    @property
+    def origin_us(self) -> int:
+        """A moment at which a window starts: the epoch, which is a Thursday, or a Monday if whole weeks apart.
+
+        >>> Window(Micros(MICROS["WEEK"]), Micros(MICROS["WEEK"])).origin_us == _MONDAY_US
+        True
+        """
+        return _MONDAY_US if self.slide_us % MICROS["WEEK"] == 0 else 0
 
     @property
     def slice_us(self) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from skerry.model.arrays import Int64s
 from skerry.model.batch import empty, join, pack, unpack
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
@@ -99,8 +100,13 @@ class WindowAggregate(Operator):
 
     def _ends(self, batch: pa.RecordBatch) -> int:
         """When the last window that any of these rows belongs to ends."""
-        newest = int(batch.column(SLICE).to_numpy().max())
-        return newest // self._window.slide_us * self._window.slide_us + self._window.size_us
+        newest = self._find_newest_starts(batch.column(SLICE).to_numpy())
+        return int(newest.max()) + self._window.size_us
+
+    def _find_newest_starts(self, slices: Int64s) -> Int64s:
+        """The start of the last window that each slice is in."""
+        origin_us, slide_us = self._window.origin_us, self._window.slide_us
+        return (slices - origin_us) // slide_us * slide_us + origin_us
 
     def _settle(self) -> None:
         """Turn what is fresh into a run; when there are many small runs, merge them."""
@@ -130,7 +136,7 @@ class WindowAggregate(Operator):
     def _close(self, batch: pa.RecordBatch, watermark: Micros) -> pa.RecordBatch:
         """The rows of the windows that end in (closed, watermark], the slice replaced by the window's start."""
         slices = batch.column(SLICE).to_numpy()
-        newest = slices // self._window.slide_us * self._window.slide_us
+        newest = self._find_newest_starts(slices)
         chosen = []
         for back in range(0, self._window.size_us, self._window.slide_us):
             starts = newest - back

@@ -46,7 +46,8 @@ class PartialAggregate(Operator):
     """
 
     def __init__(self, window: Window, time: str, keys: Sequence[pa.Field], folds: Sequence[Fold]) -> None:
-        self._slice_us, self._time, self._keys = window.slice_us, time, tuple(keys)
+        self._slice_us, self._origin_us = window.slice_us, window.origin_us
+        self._time, self._keys = time, tuple(keys)
         self._accumulators = accumulators_of(folds)
         self.schema = partial_schema(self._keys, self._accumulators)
 
@@ -58,11 +59,12 @@ class PartialAggregate(Operator):
         if times.null_count:  # no time, no window
             return self.transition(batch.filter(times.is_valid()))
         # Numbers of slices, not their starts: close together, so that grouping can go by a table.
-        slices = pa.array(slice_numbers(times.cast(pa.int64()).to_numpy(), self._slice_us))
+        moments = times.cast(pa.int64()).to_numpy()
+        slices = pa.array(slice_numbers(moments - self._origin_us if self._origin_us else moments, self._slice_us))
         keys = [batch.column(key.name) for key in self._keys]
         groups = group_rows([slices, *keys], batch.num_rows)
         first = pa.array(groups.first)
         columns = fold_groups(self._accumulators, batch, groups)
-        starts = pa.array(slices.take(first).to_numpy() * self._slice_us)
+        starts = pa.array(slices.take(first).to_numpy() * self._slice_us + self._origin_us)
         heads = [starts, *(canonical(key.take(first)) for key in keys)]
         return pa.RecordBatch.from_arrays([*heads, *columns], schema=self.schema)

@@ -27,6 +27,6 @@ class Fold:
             return self.argument_type
         if self.function == "sum" and pa.types.is_integer(self.argument_type):
             return pa.decimal128(38, 0) if self.argument_type == pa.int64() else pa.int64()
-        if self.function == "sum" and pa.types.is_decimal(self.argument_type):
+        if self.function == "sum" and self.argument_type is not None and pa.types.is_decimal(self.argument_type):
             return pa.decimal128(38, self.argument_type.scale)
         return pa.float64()

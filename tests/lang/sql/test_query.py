@@ -111,7 +111,7 @@ def test_what_stands_before_the_columns_is_not_ignored(query):
         ("TUMBLE(traffic, 1, INTERVAL '1' SECOND)", "the second argument of TUMBLE is a TIMESTAMP column"),
         ("TUMBLE((SELECT 1), ts, INTERVAL '1' SECOND)", "the first argument of TUMBLE is a stream"),
         ("TUMBLE(traffic, ts, 30)", "column 39: expected an INTERVAL, got 30"),
-        ("TUMBLE(traffic, ts, INTERVAL '1' MONTH)", "cannot read INTERVAL '1 MONTH'"),
+        ("TUMBLE(traffic, ts, INTERVAL '1' MONTH)", "INTERVAL '1' MONTH has no fixed length; write INTERVAL '30' DAY"),
         ("TUMBLE(traffic, ts, INTERVAL '0' SECOND)", "a window's size and slide must be above zero, got 0 0"),
         ("HOP(traffic, ts, INTERVAL '2' SECOND, INTERVAL '1' SECOND)", "slide must not exceed its size"),
         ("NOSUCH(traffic, ts, INTERVAL '2' SECOND)", "column 19: NOSUCH is not available as a window; known are"),

@@ -127,10 +127,10 @@ def test_drop_cascade_is_refused():
 @pytest.mark.parametrize(
     "statement",
     [
-        *("SELECT 1", "INSERT INTO traffic VALUES (1)", "DELETE FROM traffic", "UPDATE traffic SET speed = 1"),
+        *("INSERT INTO traffic VALUES (1)", "DELETE FROM traffic", "UPDATE traffic SET speed = 1"),
         *("ALTER TABLE traffic ADD x INT", "CREATE INDEX i ON traffic (speed)", "CREATE SCHEMA s", "SET x = 1"),
         *("COPY traffic TO 'x'", "CREATE FUNCTION f() RETURNS INT AS 'x'", "SHOW TABLES", "VACUUM", "nonsense"),
-        *("EXPLAIN SELECT 1", "DROP SCHEMA s", "CREATE SINK s FROM v", "TRUNCATE TABLE traffic", "BEGIN"),
+        *("EXPLAIN SELECT 1", "DROP SCHEMA s", "TRUNCATE TABLE traffic", "BEGIN"),
     ],
 )
 def test_other_statements_are_refused_and_the_known_ones_told(statement):

@@ -6,6 +6,7 @@ digits, and times of another resolution become microseconds.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from duckdb.sqltypes import DuckDBPyType
 
@@ -43,7 +44,7 @@ def _name(type_: DuckDBPyType) -> str:
     return str(type_)
 
 
-def _children(type_: DuckDBPyType) -> dict[str, DuckDBPyType]:
+def _children(type_: DuckDBPyType) -> dict[str, Any]:
     return dict(type_.children)
 
 

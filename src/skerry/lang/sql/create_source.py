@@ -2,12 +2,15 @@
 
 import re
 
+import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
 from skerry.catalog import Source
 from skerry.errors import Location, OptionError, SqlError, UnknownColumn
 from skerry.lang.sql.statements import Statement, location_of
+from skerry.model.dialect import write_expression
+from skerry.model.duckdb_session import open_duckdb
 from skerry.model.options import Option, Owner, parse_options, span_of_time
 from skerry.model.time import MICROS, Micros
 from skerry.model.types import SQL_TYPES, TIMESTAMP, sql_name
@@ -117,11 +120,25 @@ def interval(node: exp.Expr) -> Micros:
     try:
         span = Micros(round(float(text) * MICROS[unit]))
     except (ValueError, KeyError, OverflowError):
-        message = f"cannot read {node.sql('risingwave')}; write INTERVAL '5' SECOND, with one of {', '.join(MICROS)}"
-        raise SqlError(message, location_of(node)) from None
+        span = _compute_interval(node)
     if abs(span) > _LONGEST_US:
         raise SqlError(f"{node.sql('risingwave')} is too long", location_of(node))
     return span
+
+
+def _compute_interval(node: exp.Interval) -> Micros:
+    """A span in several units, computed by DuckDB; months and years have no fixed length."""
+    try:
+        found = open_duckdb().sql(f"SELECT {write_expression(node)}").to_arrow_table().column(0)[0].as_py()
+    except duckdb.Error:
+        found = None
+    if not isinstance(found, pa.MonthDayNano):
+        message = f"cannot read {write_expression(node)}; write INTERVAL '5' SECOND, with one of {', '.join(MICROS)}"
+        raise SqlError(message, location_of(node))
+    if found.months:
+        instead = "write INTERVAL '30' DAY, or take windows of a day and select date_trunc('month', window_start)"
+        raise SqlError(f"{write_expression(node)} has no fixed length; {instead}", location_of(node))
+    return Micros(found.days * MICROS["DAY"] + found.nanoseconds // 1000)
 
 
 def _field(column: exp.Expr) -> pa.Field:

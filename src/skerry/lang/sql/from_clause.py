@@ -44,7 +44,8 @@ class From:
 def read_from(table: exp.Expr, streams: Streams) -> From:
     """Bind one item of FROM."""
     if not isinstance(table, exp.Table):
-        raise SqlError("a view reads streams; this is a subquery", location_of(table))
+        message = "a view reads streams; this is a subquery: make it a view, and name that one here"
+        raise SqlError(message, location_of(table))
     extra = [argument for argument, part in table.args.items() if part and argument not in ("this", "alias")]
     if extra or table.alias_column_names:
         raise SqlError("a view reads a stream by its name alone: FROM stream AS alias", location_of(table))
@@ -147,8 +148,10 @@ def _window_columns(window: Window, time: str) -> dict[str, exp.Expr]:
         return {}
     moment = exp.Anonymous(this="epoch_us", expressions=[exp.column(time, quoted=True)])
     size = exp.Literal.number(int(window.size_us))
+    shifted = moment - exp.Literal.number(window.origin_us) if window.origin_us else moment
     # The remainder is taken twice so that it is not negative before the epoch.
-    since = exp.paren(exp.Mod(this=exp.paren(exp.Mod(this=moment, expression=size) + size), expression=size.copy()))
+    inner = exp.paren(exp.Mod(this=exp.paren(shifted), expression=size) + size)
+    since = exp.paren(exp.Mod(this=inner, expression=size.copy()))
     start = exp.Sub(this=moment.copy(), expression=since)
     end = exp.Add(this=start.copy(), expression=size.copy())
     return {

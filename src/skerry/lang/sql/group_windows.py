@@ -28,11 +28,13 @@ def find_group_window(parts: Sequence[exp.Expr], window: GroupWindow, *, is_fixe
     known = [step for step in steps if step is not None]
     if isinstance(window, Window) and window.tumbling and len(known) == len(steps):
         finest = min(known)
-        if window.size_us % finest == 0:
+        if window.size_us >= finest:
             return window
         is_whole = finest % window.size_us == 0 and all(step % finest == 0 for step in known)
-        if is_whole and _starts(parts) and not is_fixed:
-            return Window(Micros(finest), Micros(finest))
+        longer = Window(Micros(finest), Micros(finest))
+        is_cut = (longer.origin_us - window.origin_us) % window.size_us == 0
+        if is_whole and is_cut and _starts(parts) and not is_fixed:
+            return longer
     text = write_expression(parts[0])
     message = f"GROUP BY {text} may put several windows into one group; name window_start in GROUP BY too"
     raise SqlError(f"{message}, or let another view aggregate the answers of this one", location_of(parts[0]))
@@ -57,7 +59,7 @@ def _find_step(part: exp.Expr) -> int | None:
     if not isinstance(moment.unnest(), exp.Column):
         return None
     if bare.name.lower() in ("date_trunc", "datetrunc") and isinstance(size, exp.Literal):
-        return MICROS.get(size.name.upper().removesuffix("S")) if size.name.upper() != "WEEK" else None
+        return MICROS.get(size.name.upper().removesuffix("S"))
     return interval(size) if bare.name.lower() == "time_bucket" and _is_short(size) else None
 
 

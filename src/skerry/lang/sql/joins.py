@@ -216,6 +216,10 @@ class JoinBinder:
             found = next(ties_found, None)
             if found is None:
                 message = f"table {self._reads[waiting[0]].name!r} needs a column that equals one of a stream"
+                if waiting[0] not in self._left and self._left:
+                    name = self._reads[waiting[0]].name
+                    message = f"which rows of table {name!r} have no reading is never settled; name the stream first"
+                    message = f"{message}: FROM stream LEFT JOIN {name}"
                 raise SqlError(message, location_of(self._tree))
             table, (home, _, _) = found
             ties = [(part, tie) for part in parts[table] if (tie := self._tie(table, part)) and tie[0] == home]

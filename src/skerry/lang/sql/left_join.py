@@ -22,12 +22,20 @@ def check_join_kind(join: exp.Join) -> bool:
         return False
     if kind in (["LEFT"], ["LEFT", "OUTER"]):
         return True
-    instead = "write JOIN"
-    if "RIGHT" in kind:
-        instead = "swap the relations, and write LEFT JOIN"
-    elif "FULL" in kind:
-        instead = "LEFT JOIN gives the readings of one stream that have no partner"
+    instead = next((words for word, words in _INSTEAD.items() if word in kind), "known are JOIN and LEFT JOIN")
     raise SqlError(f"{' '.join(kind)} JOIN is not available; {instead}", location_of(join))
+
+
+_ABSENT = "WHERE NOT EXISTS (SELECT 1 FROM SLIDING(b, ts, INTERVAL '1' MINUTE) AS b WHERE b.key = a.key)"
+_INSTEAD = {
+    "FULL": "write two views: a LEFT JOIN b, and for the rest of b, FROM b WHERE NOT EXISTS (... a ...)",
+    "ANTI": f"write FROM a {_ABSENT}",
+    "SEMI": "JOIN gives a reading once per partner; name the columns of the first stream alone",
+    "ASOF": "JOIN SLIDING(b, ts, size) AS b ON a.key = b.key AND b.ts <= a.ts gives all readings of b in the window",
+    "NATURAL": "write JOIN b USING (key)",
+    "RIGHT": "swap the relations, and write LEFT JOIN",
+}
+"""By a word of a join that is not available, what to write."""
 
 
 def check_left_stream(

@@ -30,27 +30,36 @@ __all__ = ["query_plan"]
 
 _KNOWN = ("expressions", "from_", "from", "joins", "where", "group", "having")
 _OF_JOINS = ("join", "max_combinations", *OVERLOAD_OPTIONS)
+_VIEWS = "make a view of each part; FROM names a view as it names a source"
+_MOVING = "a moving aggregate is written FROM HOP(stream, ts, slide, size) GROUP BY key, window_start"
 _LATER = {
-    "order": "ORDER BY",
-    "limit": "LIMIT",
-    "offset": "OFFSET",
-    "distinct": "SELECT DISTINCT",
-    "with_": "WITH",
-    "with": "WITH",
-    "qualify": "QUALIFY",
-    "windows": "WINDOW",
-    "laterals": "LATERAL",
-    "sample": "TABLESAMPLE",
-    "into": "INTO",
-    "connect": "CONNECT BY",
-    "pivots": "PIVOT",
+    "order": ("ORDER BY", "answers come as their windows end; sort them where they are read"),
+    "limit": ("LIMIT", "all answers are given; cut them where they are read"),
+    "offset": ("OFFSET", "all answers are given; cut them where they are read"),
+    "distinct": ("SELECT DISTINCT", "GROUP BY key, window_start over TUMBLE gives each value once per window"),
+    "with_": ("WITH", _VIEWS),
+    "with": ("WITH", _VIEWS),
+    "qualify": ("QUALIFY", _MOVING),
+    "windows": ("WINDOW", _MOVING),
+    "laterals": ("LATERAL", _VIEWS),
+    "sample": ("TABLESAMPLE", "write WHERE hash(key) % 10 = 0"),
+    "into": ("INTO", "the name of the view is the name of its answers"),
+    "connect": ("CONNECT BY", "recursion is written as rules: WITH (rules='file.dl', output='p')"),
+    "pivots": ("PIVOT", "write MAX(x) FILTER (WHERE key = 'a') AS a, ..."),
+}
+_SETS = {
+    exp.Union: "make a view of each SELECT, or let one source read the files of both: path='a*.csv'",
+    exp.Except: "write WHERE NOT EXISTS (SELECT 1 FROM SLIDING(b, ts, INTERVAL '1' MINUTE) AS b WHERE b.key = a.key)",
+    exp.Intersect: "write JOIN SLIDING(b, ts, INTERVAL '1' MINUTE) AS b ON b.key = a.key",
 }
 
 
 def query_plan(tree: exp.Expr, streams: Streams, options: Mapping[str, str] | None = None) -> Node:
     """Bind a SELECT to the catalogue's streams. ``options`` are those of the view."""
     if not isinstance(tree, exp.Select):
-        raise SqlError(f"a view is made of one SELECT; this is {type(tree).__name__.upper()}", location_of(tree))
+        instead = next((f"; {words}" for kind, words in _SETS.items() if isinstance(tree, kind)), "")
+        message = f"a view is made of one SELECT; this is {type(tree).__name__.upper()}{instead}"
+        raise SqlError(message, location_of(tree))
     _check_parts(tree)
     table, asked = from_of(tree), options or {}
     _check_absence(tree, table)
@@ -65,16 +74,22 @@ def query_plan(tree: exp.Expr, streams: Streams, options: Mapping[str, str] | No
 
 
 def _check_parts(tree: exp.Select) -> None:
-    for argument, clause in _LATER.items():
+    for argument, (clause, instead) in _LATER.items():
         if tree.args.get(argument):
             part = tree.args[argument]
             raise SqlError(
-                f"{clause} is not available in a view",
+                f"{clause} is not available in a view; {instead}",
                 location_of(part[0] if isinstance(part, list) else part) or location_of(tree),
             )
     unknown = [argument for argument, part in tree.args.items() if part and argument not in _KNOWN]
     if unknown:
         raise SqlError(f"{unknown[0].upper()} is not available in a view", location_of(tree))
+    for part in tree.selects:
+        if (window := part.find(exp.Window)) is not None:
+            raise SqlError(f"OVER (...) is not available in a view; {_MOVING}", location_of(window))
+        if (query := part.find(exp.Query)) is not None:
+            message = "a subquery is not available in a view; let another view compute it, and join that one"
+            raise SqlError(message, location_of(query))
     if not tree.selects:
         raise SqlError("a view needs columns: SELECT column, ... FROM stream", location_of(tree))
 

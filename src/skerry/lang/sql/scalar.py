@@ -87,7 +87,8 @@ def scalar(tree: exp.Expr, scope: Scope) -> Expression:
     """Bind an expression to a relation's columns, and find its type."""
     for node in tree.walk():
         if isinstance(node, _REFUSED):
-            raise SqlError(f"{_kind(node)} cannot stand here", location_of(node) or location_of(tree))
+            instead = "; write JOIN, or WHERE NOT EXISTS (...)" if isinstance(node, exp.Query) else ""
+            raise SqlError(f"{_kind(node)} cannot stand here{instead}", location_of(node) or location_of(tree))
     resolved = _resolve(tree, scope.resolve)
     bare = resolved.unnest()
     if isinstance(bare, exp.Column):

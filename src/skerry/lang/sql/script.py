@@ -14,7 +14,7 @@ from skerry.lang.sql.create_source import check_name, identifier, options_of, re
 from skerry.lang.sql.predicates import Predicates
 from skerry.lang.sql.query import query_plan
 from skerry.lang.sql.rules import rules_outputs, rules_plan
-from skerry.lang.sql.statements import Statement, location_of, read
+from skerry.lang.sql.statements import Statement, describe_foreign, location_of, read
 from skerry.lang.sql.streams import Streams
 from skerry.lang.sql.subscriptions import SUBSCRIPTIONS, is_about_subscriptions, read_deleted_ids, read_inserted
 from skerry.lang.sql.view_options import VIEW_OPTIONS, view_owner
@@ -115,6 +115,9 @@ class Session:
             self.catalog.subscriptions.remove(read_deleted_ids(tree))
         else:
             known = "CREATE SOURCE, CREATE TABLE, CREATE MATERIALIZED VIEW, DROP, INSERT and DELETE of subscriptions"
+            if isinstance(tree, exp.Query):
+                message = "a SELECT by itself gives no answers; write CREATE MATERIALIZED VIEW name AS SELECT ..."
+                raise SqlError(message, statement.location)
             words = " ".join(statement.text.split()[:2]).upper()
             raise SqlError(f"cannot run {words!r}; known are {known}", statement.location)
 
@@ -233,6 +236,8 @@ def _locate_errors(statement: Statement) -> Iterator[None]:
     try:
         yield
     except SqlError as error:
+        if (foreign := describe_foreign(statement)) is not None:
+            raise foreign from None
         if error.args[-1] is None:
             raise SqlError(str(error), statement.location) from None
         raise

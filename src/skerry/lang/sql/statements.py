@@ -13,9 +13,10 @@ from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from skerry.errors import Location, SqlError
+from skerry.lang.sql.foreign_spellings import find_foreign
 from skerry.model.dialect import Dialect
 
-__all__ = ["DIALECT", "Statement", "location_of", "read"]
+__all__ = ["DIALECT", "Statement", "describe_foreign", "location_of", "read"]
 
 DIALECT = "risingwave"
 """The dialect of what is declared, CREATE SOURCE and CREATE TABLE; all else is read by ``model.dialect``."""
@@ -44,9 +45,7 @@ def read(script: str) -> list[Statement]:
         raise SqlError(f"a script may have {_LONGEST_SCRIPT} characters, this one has {len(script)}")
     try:
         pieces = _pieces(_tokens(script))
-        parsed = [_parse(piece, script) for piece in pieces]
-        for trees, piece in zip(parsed, pieces, strict=True):
-            _look_into(trees, piece, script)
+        parsed = [_parse_known(piece, script) for piece in pieces]
     except ParseError as error:
         raise _describe(error) from None
     except SqlglotError as error:
@@ -58,6 +57,17 @@ def read(script: str) -> list[Statement]:
     if any(len(trees) != 1 for trees in parsed):
         raise SqlError("the script cannot be split into statements; end each with a semicolon")
     return [_statement(trees[0], piece, script) for trees, piece in zip(parsed, pieces, strict=True)]
+
+
+def describe_foreign(statement: Statement) -> SqlError | None:
+    """What to write in place of a statement that another system would understand, if it is one."""
+    found = find_foreign(sqlglot.tokenize(statement.text, read=Dialect))
+    if found is None:
+        return None
+    token, message = found
+    inner = _locate(statement.text, token.start)
+    column = inner.column + (statement.location.column - 1 if inner.line == 1 else 0)
+    return SqlError(message, Location(statement.location.line + inner.line - 1, column))
 
 
 def location_of(node: exp.Expr) -> Location | None:
@@ -93,6 +103,19 @@ def _tokens(script: str, dialect: type[Dialect] | str = Dialect) -> list[Token]:
             # A keyword of sqlglot's properties, unless it is quoted.
             token.token_type = TokenType.STRING
     return tokens
+
+
+def _parse_known(tokens: Sequence[Token], script: str) -> list[exp.Expr]:
+    """The trees of a statement; one of another system is told from one that is wrong."""
+    try:
+        trees = _parse(tokens, script)
+        _look_into(trees, tokens, script)
+    except SqlglotError:
+        foreign = find_foreign(tokens)
+        if foreign is None:
+            raise
+        raise SqlError(foreign[1], _locate(script, foreign[0].start)) from None
+    return trees
 
 
 def _parse(tokens: Sequence[Token], script: str) -> list[exp.Expr]:
