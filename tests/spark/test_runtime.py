@@ -101,7 +101,7 @@ def test_finished_checkpoint_has_nothing_to_add(road, resumed):
 
 
 def test_checkpoint_of_other_queries_is_refused(road, stopped):
-    with pytest.raises(InputError, match="belongs to other queries; name another folder"):
+    with pytest.raises(InputError, match="belongs to other queries: it was begun with"):
         road.run(SCRIPT.replace("speed < 20", "speed < 30"))
 
 
