@@ -35,13 +35,17 @@ def run(
     checkpoint: Annotated[Path | None, typer.Option(help="Folder that makes the run resumable.")] = None,
     batch_rows: Annotated[int, typer.Option(help="About how many readings a batch may have.")] = 1_000_000,
     project: Annotated[Path | None, typer.Option(help="Project folder with a catalogue.")] = None,
+    buckets: Annotated[
+        int | None,
+        typer.Option(help="Over how many buckets Spark spreads state; as many as there are cores if not given."),
+    ] = None,
 ) -> None:
     """Run a script's views until the input is used up, or until Ctrl-C.
 
     Example: skerry run traffic.sql --runtime fjord --format csv --out answers
     """
     sink = make_sink("files", {"folder": str(out), "format": format_})
-    settings = Settings(runtime, master, checkpoint, batch_rows)
+    settings = Settings(runtime, master, checkpoint, batch_rows, buckets)
     database = open_script(script, project)
     if subscriptions:
         database.subscribe(read_subscriptions(subscriptions))

@@ -30,6 +30,9 @@ class RunOptions:
     """The text of all queries: a checkpoint belongs to them."""
     register: Callable[[Path], RegistryFolder] | None = None
     """Makes the registry of subscriptions in a folder that all workers see."""
+    buckets: int | None = None
+    """Over how many buckets state is spread, for runtimes that have several. None: as in the checkpoint, or as many as
+    there are cores."""
 
 
 class Runtime(Protocol):

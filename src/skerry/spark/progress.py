@@ -70,6 +70,10 @@ class Progress:
         record = {number: asdict(total) for number, total in self._after.items()}
         write_atomically(self._path, json.dumps(record).encode())
 
+    def record_nothing(self, batch: int) -> None:
+        """Note a batch of Spark's own, without readings: what is known after it is what was known before."""
+        self.record(batch, Outcome())
+
     def as_property(self) -> str:
         """What tasks need to know."""
         return json.dumps({number: total.newest for number, total in self._after.items()})

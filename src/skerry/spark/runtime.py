@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import current_thread, main_thread
 
@@ -30,8 +31,9 @@ from skerry.spark.envelope import SPARK_SCHEMA
 from skerry.spark.foreign import foreign_envelopes, is_live
 from skerry.spark.operate import Operate
 from skerry.spark.progress import Progress
+from skerry.spark.redistribute import Redistribution
 from skerry.spark.route import RouteSettings
-from skerry.spark.session import session
+from skerry.spark.session import PARTITIONS, session
 from skerry.spark.source import FORMAT, make_data_source
 from skerry.spark.tables import TableStore
 
@@ -56,10 +58,12 @@ class SparkRuntime:
         self._temporary = None if options.checkpoint else Path(tempfile.mkdtemp(prefix="skerry-"))
         folder = options.checkpoint or self._temporary
         assert folder is not None
-        buckets = int(self._spark.conf.get("spark.sql.shuffle.partitions") or 1)
+        buckets = options.buckets or self._spark.sparkContext.defaultParallelism
         self._checkpoint = Checkpoint(folder, buckets, options.script)
+        self._wanted_buckets = options.buckets
         registry = register(self._checkpoint.folder / "registry") if register else None
         self._pipeline = replace(pipeline, registry=registry).prepare()
+        self._buckets = Redistribution(self._spark, self._pipeline, folder, self._checkpoint.bucket_count)
 
     def run(self, *, stopped: Callable[[], bool] = never, watch: Callable[[Outcome], None] | None = None) -> Outcome:
         """Go on until the input is used up, or until told to stop; report after each batch."""
@@ -72,39 +76,49 @@ class SparkRuntime:
                 shutil.rmtree(self._temporary, ignore_errors=True)
 
     def _run(self, stopped: Callable[[], bool], watch: Callable[[Outcome], None] | None) -> Outcome:
+        self._buckets.check(self._wanted_buckets)
         self._sink.open(self._pipeline.outputs(), resume=self._checkpoint.resumed)
         progress = Progress(self._checkpoint.folder)
         tables = Tables(self._pipeline.tables, self._pipeline.base)
         store = TableStore(self._checkpoint.folder / "tables", tables)
         deliver = Deliver(self._pipeline, self._sink, progress, store, watch, self._checkpoint.run)
         deliver.inform(self._spark.sparkContext)
-        self._finish(self._start(deliver, finish=False), stopped)
+        finish_batch = partial(self._carry_out, deliver, stopped, paused=True)
+        self._buckets.change(self._wanted_buckets, progress, finish_batch)
+        deliver.inform(self._spark.sparkContext)
+        self._carry_out(deliver, stopped)
         if self._pipeline.foreign and not self._live and not stopped():
-            self._finish(self._start(deliver, finish=True), stopped)
+            self._carry_out(deliver, stopped, finish=True)
         self._sink.close()
         deliver.finish()
         return progress.total
 
-    def _finish(self, query: StreamingQuery, stopped: Callable[[], bool]) -> None:
+    def _carry_out(
+        self, deliver: Deliver, stopped: Callable[[], bool], *, finish: bool = False, paused: bool = False
+    ) -> None:
+        """Run a query to its end, or until told to stop. ``paused`` ends it after the batch that was broken off."""
+        query = self._start(deliver, finish=finish, paused=paused)
         _wait(query, stopped)
         self.batch_seconds += [progress["durationMs"]["triggerExecution"] / 1000 for progress in query.recentProgress]
 
-    def _start(self, deliver: Deliver, *, finish: bool) -> StreamingQuery:
-        frame = self._envelopes(finish=finish)
+    def _start(self, deliver: Deliver, *, finish: bool, paused: bool) -> StreamingQuery:
+        frame = self._envelopes(finish=finish, paused=paused)
+        layout = self._buckets.layout
         if any(view.stateful for view in self._pipeline.views):
-            operate = Operate(self._pipeline, self._checkpoint.run, self._sink.part_writer())
+            operate = Operate(self._pipeline, self._checkpoint.run, self._sink.part_writer(), layout)
             frame = frame.groupBy("grp", "bucket").transformWithState(operate, SPARK_SCHEMA, "Append", "None")
         writer = frame.writeStream.foreachBatch(deliver).option(
             "checkpointLocation", str(self._checkpoint.folder / "spark")
         )
-        if not self._live:
+        if paused or not self._live:
             writer = writer.trigger(availableNow=True)
-        return writer.start()
+        with _tasks_by_key(self._spark, layout.bucket_count):
+            return writer.start()
 
-    def _envelopes(self, *, finish: bool) -> DataFrame:
+    def _envelopes(self, *, finish: bool, paused: bool) -> DataFrame:
         tasks = self._spark.sparkContext.defaultParallelism
-        settings = RouteSettings(self._pipeline, self._checkpoint.bucket_count, self._sink.part_writer())
-        made = make_data_source(settings, tasks, finish=finish)
+        settings = RouteSettings(self._pipeline, self._buckets.layout, self._sink.part_writer())
+        made = make_data_source(settings, tasks, finish=finish, paused=paused)
         self._spark.dataSource.register(made)
         frame = self._spark.readStream.format(FORMAT).load()
         for number in range(len(self._pipeline.foreign)):
@@ -123,6 +137,17 @@ def _keep_interrupt() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
+
+
+@contextmanager
+def _tasks_by_key(spark: SparkSession, count: int) -> Iterator[None]:
+    """Let queries that start meanwhile have so many tasks behind a shuffle; Spark notes it in their checkpoints."""
+    usual = spark.conf.get(PARTITIONS)
+    spark.conf.set(PARTITIONS, str(count))
+    try:
+        yield
+    finally:
+        spark.conf.set(PARTITIONS, str(usual))
 
 
 def _wait(query: StreamingQuery, stopped: Callable[[], bool]) -> None:
