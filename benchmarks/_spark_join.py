@@ -1,54 +1,65 @@
-"""One contender of benchmark ``join`` on Spark, in a process of its own: ``_spark_join.py WHO WHAT FOLDER BATCH_ROWS``.
+"""One contender of a benchmark of joins on Spark, in a process of its own.
 
-Prints its rate over the batches after the first, and how many answers it gave, as JSON.
+``_spark_join.py WHO WHAT FOLDER BATCH_ROWS [MASTER]`` prints as JSON its rate in the steady state, how many answers it
+gave, and the seconds of all batches.
 """
 
 import json
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+from _steady import measure_rate
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from _workloads import WINDOW_US, complete_view, sources
 from skerry.database import Settings, connect
+from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.runtime import RunOptions
 from skerry.sinks.files import FileSink
 from skerry.spark.runtime import SparkRuntime
 from skerry.spark.session import session
 
-_MASTER = "local[2]"
 _SCHEMA = "ts TIMESTAMP_NTZ, sensor LONG, val LONG"
 _SPAN = "INTERVAL 60 SECONDS"
 
-Measured = tuple[float, int]
-"""Rows a second, and answers."""
+Measured = tuple[float, int, float]
+"""Rows a second, answers, and the seconds of all batches."""
 
 
-def skerry(folder: Path, what: str, batch_rows: int) -> Measured:
-    """Through Skerry's pipeline."""
+def skerry(folder: Path, what: str, batch_rows: int, master: str) -> Measured:
+    """Through Skerry's pipeline. A batch takes as long as it is since the one before it was delivered."""
     names = _names(folder)
     view = complete_view(names) if what == "complete" else _gathered_view(names[0])
     database = connect()
     database.execute(f"{sources(names, folder)} CREATE MATERIALIZED VIEW answer AS {view}")
-    pipeline = database.pipeline(database.plans(), Settings(master=_MASTER, step_rows=batch_rows))
+    pipeline = database.pipeline(database.plans(), Settings(master=master, step_rows=batch_rows))
+    moments, read = [], [0]
+
+    def watch(outcome: Outcome) -> None:
+        moments.append(time.perf_counter())
+        read.append(sum(tally.read for tally in outcome.tallies.values()))
+
     with tempfile.TemporaryDirectory() as out:
-        run = SparkRuntime(pipeline, FileSink(Path(out), "parquet"), RunOptions(_MASTER))
-        run.run()
+        run = SparkRuntime(pipeline, FileSink(Path(out), "parquet"), RunOptions(master))
+        moments.append(time.perf_counter())
+        run.run(watch=watch)
         answers = ds.dataset(Path(out) / "answer")
         found = answers.count_rows() if what == "complete" else _pairs(answers)
-    seconds = run.batch_seconds[1:] or run.batch_seconds
-    share = len(seconds) / len(run.batch_seconds)
-    return _rows(folder) * share / sum(seconds), found
+    seconds = np.diff(moments).tolist()
+    return measure_rate(np.diff(read).tolist(), seconds), found, sum(seconds)
 
 
-def native(folder: Path, what: str, batch_rows: int) -> Measured:
+def native(folder: Path, what: str, batch_rows: int, master: str) -> Measured:
     """By hand in Structured Streaming. One event time may survive a join, so the others travel as numbers."""
-    spark = session(_MASTER, {"spark.driver.memory": "8g"})
+    # Spark remembers a hundred batches, if it is not told otherwise.
+    spark = session(master, {"spark.driver.memory": "8g", "spark.sql.streaming.numRecentProgressUpdates": "100000"})
     files = sum(1 for _ in folder.glob("s*/*.parquet"))
     a_batch = max(1, batch_rows * files // (len(_names(folder)) * _rows(folder)))
 
@@ -98,9 +109,8 @@ def _measured(frame: DataFrame) -> Measured:
     told = query.recentProgress
     answers = sum(one["observedMetrics"]["answers"]["rows"] for one in told if one["observedMetrics"])
     full = [one for one in told if one["numInputRows"]]
-    full = full[1:] or full
-    rows = sum(one["numInputRows"] for one in full)
-    return rows / sum(one["durationMs"]["triggerExecution"] / 1000 for one in full), answers
+    seconds = [one["durationMs"]["triggerExecution"] / 1000 for one in full]
+    return measure_rate([one["numInputRows"] for one in full], seconds), answers, sum(seconds)
 
 
 def _names(folder: Path) -> list[str]:
@@ -112,6 +122,7 @@ def _rows(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    who, what, folder, batch_rows = sys.argv[1:]
-    rate, answers = {"skerry": skerry, "native": native}[who](Path(folder), what, int(batch_rows))
-    print(json.dumps({"rate": rate, "answers": answers}))
+    who, what, folder, batch_rows, *masters = sys.argv[1:]
+    contender = {"skerry": skerry, "native": native}[who]
+    rate, answers, seconds = contender(Path(folder), what, int(batch_rows), *masters or ["local[2]"])
+    print(json.dumps({"rate": rate, "answers": answers, "seconds": seconds}))

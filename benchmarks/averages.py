@@ -3,7 +3,7 @@
 On Spark, all in one run; against the same by hand in Structured Streaming: a query each, of which some are measured and
 scaled to all; and a query for each size of windows, whose averages are joined with a table of who wants which segments,
 which is what one would write who knows all queries from the start. In this process, with a shared aggregate and with
-one each. Rates are of batches after the first; those by hand write Parquet as ours do. Answers of the queries that are
+one each. Rates are of the steady state; those by hand write Parquet as ours do. Answers of the queries that are
 measured are counted by DuckDB too.
 
     python benchmarks/averages.py
@@ -155,7 +155,7 @@ def main() -> None:
     """Print rates."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--views", type=int, default=1_000)
-    parser.add_argument("--files", type=int, default=12)
+    parser.add_argument("--files", type=int, default=24)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--files-a-batch", type=int, default=4)
     parser.add_argument("--repeats", type=int, default=2)

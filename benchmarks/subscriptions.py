@@ -1,8 +1,8 @@
 r"""W5 (iii): a grouped window average through the Spark pipeline, with subscriptions beside it and without.
 
-Both read the same Parquet files in one Spark session, by turns; a rate is that of the batches between the first and the
-last. Each subscription asks for a segment and an interval of speeds, and matches few readings; their answers are
-counted against a search in sorted columns before anything is printed.
+Both read the same Parquet files in one Spark session, by turns; a rate is that of the steady state. Each subscription
+asks for a segment and an interval of speeds, and matches few readings; their answers are counted against a search in
+sorted columns before anything is printed.
 
     python benchmarks/subscriptions.py --subscriptions 10000 --json subscriptions.json
 
@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 from _mix import MIXES
+from _steady import measure_rate
 from _subscribed_mix import run_mix
 
 from pipeline import QUERIES, make_files
@@ -67,29 +68,28 @@ class Boxes:
 
 
 def run(data: Path, batch_rows: int, subscriptions: list[Subscription], master: str) -> tuple[float, Outcome]:
-    """Rows a second over the batches after the first, and what came out."""
+    """Rows a second in the steady state, and what came out."""
     database = connect()
     database.execute(f"CREATE SOURCE road ({_COLUMNS}) WITH (connector='file', path='{data}/*.parquet')")
     database.execute(QUERIES["average"])
     database.subscribe(subscriptions)
-    moments: list[tuple[float, int]] = []
+    moments, read = [time.perf_counter()], [0]
 
     def watch(outcome: Outcome) -> None:
-        moments.append((time.perf_counter(), sum(tally.read for tally in outcome.tallies.values())))
+        moments.append(time.perf_counter())
+        read.append(sum(tally.read for tally in outcome.tallies.values()))
 
     with tempfile.TemporaryDirectory() as out:
         outcome = database.run(
             FileSink(Path(out), "parquet"), Settings(master=master, step_rows=batch_rows), watch=watch
         )
-    full = [moment for moment in moments if moment[1] < moments[-1][1]] or moments
-    (first, before), (last, after) = full[0], full[-1]
-    return (after - before) / (last - first), outcome
+    return measure_rate(np.diff(read).tolist(), np.diff(moments).tolist()), outcome
 
 
 def main() -> None:
     """Print the ratio."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--files", type=int, default=40)
+    parser.add_argument("--files", type=int, default=64)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--files-a-batch", type=int, default=8)
     parser.add_argument("--subscriptions", type=int, default=10_000)

@@ -36,6 +36,7 @@ __all__ = ["RUNTIMES", "Database", "Settings", "StandingView", "connect"]
 _RUNTIMES = {"spark": "skerry.spark.runtime:SparkRuntime", "fjord": "skerry.fjord.runtime:FjordRuntime"}
 """Runtimes by name. One is loaded when it is asked for: to load Spark takes seconds."""
 RUNTIMES = tuple(_RUNTIMES)
+_MOST_BUCKETS = 1024
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Settings:
     master: str = "local[*]"
     checkpoint: Path | None = None
     step_rows: int = 1_000_000
+    buckets: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
@@ -55,6 +57,10 @@ class Settings:
             raise OptionError("the fjord runtime keeps no checkpoint; use --runtime spark")
         if self.step_rows < 1:
             raise OptionError("a step needs at least one row, got", self.step_rows)
+        if self.buckets is not None and self.runtime == "fjord":
+            raise OptionError("the fjord runtime has no buckets; use --runtime spark, or leave --buckets out")
+        if self.buckets is not None and not 1 <= self.buckets <= _MOST_BUCKETS:
+            raise OptionError(f"state is spread over 1 to {_MOST_BUCKETS} buckets, got", self.buckets)
 
 
 def _load_runtime(name: str) -> RuntimeClass:
@@ -136,7 +142,7 @@ class Database:
         pipeline = self.pipeline(self.plans(), settings)
         register = partial(self._make_registry, pipeline) if self._takes_subscriptions else None
         script = self._describe(pipeline) if settings.checkpoint else ""
-        options = RunOptions(settings.master, settings.checkpoint, script, register)
+        options = RunOptions(settings.master, settings.checkpoint, script, register, settings.buckets)
         return _load_runtime(settings.runtime)(pipeline, sink, options).run(stopped=stopped, watch=watch)
 
     def pipeline(self, plans: Sequence[ViewPlan], settings: Settings) -> Pipeline:

@@ -29,6 +29,8 @@ OPTIONS = {
     "option without a value": (["--out"], "option '--out' requires an argument; see skerry --help"),
     "no number": (["--batch-rows", "many"], "invalid value for '--batch-rows'.*"),
     "no rows": (["--batch-rows", "0"], "a step needs at least one row, got 0"),
+    "buckets in process": (["--buckets", "2"], "the fjord runtime has no buckets; use --runtime spark"),
+    "no buckets": (["--runtime", "spark", "--buckets", "0"], "state is spread over 1 to 1024 buckets, got 0"),
     "checkpoint": (["--checkpoint", "kept"], "the fjord runtime keeps no checkpoint"),
     "no project": (["--project", "nowhere"], "there is no project folder 'nowhere'"),
     "out is a file": (["--out", "road.csv"], "cannot write answers to '.*road.csv': "),

@@ -89,6 +89,23 @@ def test_rules_over_a_stream_keep_the_laws(mode, rows):
     laws.check_laws(lambda: deduction(mode=mode), steps, time="t")
 
 
+LOCAL = """
+base link(a: int, b: int, t: time) time t window 6 us.
+output fork mode changes.
+fork(a, b, c) :- link(a, b, _), link(a, c, _), b < c.
+"""
+
+
+@settings(max_examples=15)
+@given(links)
+def test_rules_of_one_host_are_spread_anew_over_other_buckets(rows):
+    facts = Facts("link", SCHEMA, ("a", "b", "t"), "t", 6)
+    program = check(read(LOCAL))
+    make = lambda: Deduction([facts], Engine(program, Builtins({}), 1_000_000), "fork", "changes", SLIDE)  # noqa: E731
+    steps = [(batch([row]), Micros(row[2] - 4)) for row in sorted(rows, key=lambda row: row[2])]
+    laws.other_buckets_change_nothing(make, steps, keys=["a"])
+
+
 def test_a_snapshot_tells_all_that_holds_when_something_changed():
     rows = run(deduction(mode="snapshot"), [(batch([(0, 1, 0), (1, 2, 3)]), Micros(0))])
     assert [row for row in rows if row[0] == 3] == [(3, "+", 0, 1), (3, "+", 0, 2), (3, "+", 1, 2)]

@@ -62,6 +62,7 @@ class BothHalves(Operator):
         self.schema = self._whole.schema
         self.advance, self.changes = self._whole.advance, self._whole.changes
         self.restore, self.snapshot = self._whole.restore, self._whole.snapshot
+        self.redistribute = self._whole.redistribute
 
     def transition(self, batch, stream=0):
         return self._whole.transition(self._partial.transition(batch))

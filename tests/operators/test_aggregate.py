@@ -62,6 +62,13 @@ def test_state_stays_bounded(keys, steps, window):
     laws.state_stays_bounded(lambda: BothHalves(window, keys, ALL_FOLDS), steps)
 
 
+@pytest.mark.parametrize("keys", KEYS[1:])
+@few
+@given(steps=steps(), window=windows)
+def test_other_buckets_change_nothing(keys, steps, window):
+    laws.other_buckets_change_nothing(lambda: BothHalves(window, keys, ALL_FOLDS), steps, keys=keys)
+
+
 @given(steps=steps(), window=windows)
 def test_rows_come_out_in_order_of_window_and_keys(steps, window):
     operator = BothHalves(window, ("segment",), [fold("count")])

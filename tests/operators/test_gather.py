@@ -152,6 +152,14 @@ def test_early_operator_keeps_the_laws_that_are_not_about_order(kind, data, span
     laws.state_stays_bounded(make, given_)
 
 
+@kinds
+@few
+@given(data=st.data(), span_us=spans, min_arity=arities, early=st.booleans())
+def test_other_buckets_change_nothing(kind, data, span_us, min_arity, early):
+    make = lambda: operator(kind, span_us, min_arity=min_arity, early=early)  # noqa: E731
+    laws.other_buckets_change_nothing(make, data.draw(steps(kind)), keys=["reading"])
+
+
 def test_pair_of_one_time_stands_in_the_answer_of_the_later_sensor():
     found = run(operator(min_arity=2), [(batch([(7, 9, 0), (7, 3, 0)]), START_OF_TIME)])
     assert found == [Answer(Reading(7, 9, 0), 2, ((9, 0), (3, 0)))]

@@ -26,6 +26,7 @@ class BothHalves(Operator):
         self.schema = self._whole.schema
         self.advance, self.changes = self._whole.advance, self._whole.changes
         self.restore, self.snapshot = self._whole.restore, self._whole.snapshot
+        self.redistribute = self._whole.redistribute
 
     def transition(self, batch, stream=0):
         return self._whole.transition(self._partial.transition(batch))
@@ -36,6 +37,13 @@ class BothHalves(Operator):
 @given(steps=steps(), window=windows)
 def test_all_laws_are_kept(keys, steps, window):
     laws.check_laws(lambda: BothHalves(window, keys, ALL_FOLDS), steps, time="ts")
+
+
+@settings(max_examples=15)
+@given(steps=steps(), window=windows)
+def test_other_buckets_change_nothing(steps, window):
+    keys = ("segment", "height")
+    laws.other_buckets_change_nothing(lambda: BothHalves(window, keys, ALL_FOLDS), steps, keys=keys)
 
 
 @given(steps=steps(), window=windows)

@@ -35,7 +35,7 @@ def holders(folder):
 def test_first_run_starts_a_checkpoint(tmp_path):
     found = Checkpoint(tmp_path / "deep" / "er", 4, "script")
     assert not found.resumed
-    assert found.bucket_count == 4
+    assert found.layout.layout.bucket_count == 4
     assert (tmp_path / "deep" / "er" / "run.json").exists()
 
 
@@ -52,7 +52,7 @@ def test_second_run_goes_on_with_the_first(tmp_path):
 
 def test_number_of_buckets_stays_that_of_the_first_run(tmp_path):
     Checkpoint(tmp_path, 4, "script")
-    assert Checkpoint(tmp_path, 16, "script").bucket_count == 4
+    assert Checkpoint(tmp_path, 16, "script").layout.layout.bucket_count == 4
 
 
 def test_two_checkpoints_are_two_runs(tmp_path):

@@ -45,18 +45,18 @@ NEEDED = ["12.zip", "SSTs/12.sst", "13.changelog", "14.changelog"]
 
 
 def test_whole_state_passes(bucket, tmp_path):
-    check_state(tmp_path, VERSION)
+    check_state(tmp_path, VERSION, 2)
 
 
 def test_run_without_state_passes(tmp_path):
-    check_state(tmp_path / "state", VERSION)
+    check_state(tmp_path / "state", VERSION, 2)
 
 
 @pytest.mark.parametrize("name", [name for name in NEEDED if name != "12.zip"])
 def test_file_that_is_needed_and_missing_is_named(bucket, tmp_path, name):
     (bucket / name).unlink()
     with pytest.raises(CheckpointError, match=f"{name}' is missing"):
-        check_state(tmp_path, VERSION)
+        check_state(tmp_path, VERSION, 2)
 
 
 @pytest.mark.parametrize("name", NEEDED)
@@ -64,22 +64,27 @@ def test_file_that_is_needed_and_missing_is_named(bucket, tmp_path, name):
 def test_file_that_is_needed_and_damaged_is_named(bucket, tmp_path, name, content):
     (bucket / name).write_bytes(content)
     with pytest.raises(CheckpointError, match=f"{name}' is damaged"):
-        check_state(tmp_path, VERSION)
+        check_state(tmp_path, VERSION, 2)
 
 
 @pytest.mark.parametrize("name", ["1.zip", "SSTs/1.sst", "1.changelog", "12.changelog", "15.changelog"])
 def test_file_that_is_not_needed_may_be_damaged(bucket, tmp_path, name):
     (bucket / name).write_bytes(b"")
-    check_state(tmp_path, VERSION)
+    check_state(tmp_path, VERSION, 2)
 
 
 def test_earlier_snapshot_serves_if_the_changes_since_are_there(bucket, tmp_path):
     (bucket / "12.zip").unlink()
-    check_state(tmp_path, VERSION)
+    check_state(tmp_path, VERSION, 2)
 
 
 def test_state_without_a_snapshot_is_refused(bucket, tmp_path):
     for path in bucket.glob("*.zip"):
         path.unlink()
     with pytest.raises(CheckpointError, match=r"1\.zip' is missing"):
-        check_state(tmp_path, VERSION)
+        check_state(tmp_path, VERSION, 2)
+
+
+def test_bucket_of_an_earlier_layout_is_not_needed(bucket, tmp_path):
+    (bucket / "14.changelog").unlink()
+    check_state(tmp_path, VERSION, 1)

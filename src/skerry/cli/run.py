@@ -40,13 +40,17 @@ def run(
     max_seconds: MaxSeconds = None,
     max_stages: MaxStages = None,
     max_list_length: MaxListLength = None,
+    buckets: Annotated[
+        int | None,
+        typer.Option(help="Over how many buckets Spark spreads state; as many as there are cores if not given."),
+    ] = None,
 ) -> None:
     """Run a script's views until the input is used up, or until Ctrl-C.
 
     Example: skerry run traffic.sql --runtime fjord --format csv --out answers
     """
     sink = make_sink("files", {"folder": str(out), "format": format_})
-    settings = Settings(runtime, master, checkpoint, batch_rows)
+    settings = Settings(runtime, master, checkpoint, batch_rows, buckets)
     database = open_script(script, project, read_limits(max_tuples, max_seconds, max_stages, max_list_length))
     if subscriptions:
         database.subscribe(read_subscriptions(subscriptions))

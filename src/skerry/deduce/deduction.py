@@ -2,6 +2,7 @@
 
 import heapq
 import json
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -14,7 +15,9 @@ from skerry.model.batch import empty, join
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
 from skerry.operators.joins.row_store import RowStore
+from skerry.operators.joins.saved_rows import spread_store
 from skerry.operators.operator import Operator, PageChanges, StatePages
+from skerry.operators.spread import Spread
 from skerry.plan.facts import TICK, Facts
 
 __all__ = ["Deduction", "next_tick"]
@@ -116,6 +119,14 @@ class Deduction(Operator):
             self._waiting[stream] = [rows.filter(pa.array(~counted))]
         if self._last > START_OF_TIME:
             self._engine.tick_batches(self._last, counted_facts)
+
+    def redistribute(self, states: Sequence[StatePages], spread: Spread) -> Sequence[StatePages]:
+        """All facts by the bucket of their host. Ticks at which nothing happened in a bucket are past in it as well."""
+        clocks = [json.loads(state[_CLOCK]) for state in states]
+        closed, last = (max(moments) for moments in zip(*clocks, strict=True))
+        clock = {_CLOCK: json.dumps([closed, last]).encode()}
+        stores = [spread_store(states, f"{stream}/", last, spread, stream) for stream in range(len(self._facts))]
+        return [clock | dict(ChainMap(*parts)) for parts in zip(*stores, strict=True)]
 
     def figures(self) -> Mapping[str, int]:
         """What the engine has counted."""

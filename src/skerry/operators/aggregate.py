@@ -16,6 +16,7 @@ from skerry.operators.folds import finish
 from skerry.operators.grouping import group_rows
 from skerry.operators.operator import Operator, PageChanges, StatePages
 from skerry.operators.partial_aggregate import SLICE, accumulators_of, partial_schema
+from skerry.operators.spread import Spread
 from skerry.plan.fold import Fold
 
 __all__ = ["WindowAggregate"]
@@ -94,6 +95,14 @@ class WindowAggregate(Operator):
         runs = {int(name): unpack(blob) for name, blob in pages.items() if name != _CLOCK}
         self._runs = {number: _Run(rows, self._ends(rows)) for number, rows in sorted(runs.items())}
         self._saved = {str(number) for number in self._runs}
+
+    def redistribute(self, states: Sequence[StatePages], spread: Spread) -> Sequence[StatePages]:
+        """All runs as one run per bucket."""
+        runs = [unpack(state[name]) for state in states for name in sorted(state.keys() - {_CLOCK}, key=int)]
+        closed = max(int(state[_CLOCK].split()[0]) for state in states)
+        parts = spread.split(join(runs, self._partial_schema))
+        clock = {_CLOCK: f"{closed} 1".encode()}
+        return [{"0": pack(rows), **clock} if rows.num_rows else clock for rows in parts]
 
     def _live_rows(self) -> list[pa.RecordBatch]:
         return [run.rows for run in self._runs.values()] + self._fresh

@@ -16,7 +16,9 @@ from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
 from skerry.operators.interning import Keys, Sensors
 from skerry.operators.joins.row_store import RowStore
+from skerry.operators.joins.saved_rows import spread_store
 from skerry.operators.operator import Operator, PageChanges, StatePages
+from skerry.operators.spread import Spread
 
 __all__ = ["Gather"]
 
@@ -122,6 +124,12 @@ class Gather(Operator):
             self._closed = Micros(int(clock))
         self._rows.restore(rows)
         self._renumber()
+
+    def redistribute(self, states: Sequence[StatePages], spread: Spread) -> Sequence[StatePages]:
+        """All tuples by the bucket of their key."""
+        closed = max((state[_CLOCK] for state in states), key=int)
+        stored = Spread(((self._row_schema.names[0],),), spread.count)
+        return [{**pages, _CLOCK: closed} for pages in spread_store(states, "", int(closed), stored)]
 
     def _clock(self) -> StatePages:
         return {_CLOCK: str(self._closed).encode()}

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from skerry.model.batch import join
 from skerry.model.time import Micros
+from skerry.operators.spread import Spread
 
 __all__ = ["Chain", "Operator", "PageChanges", "StatePages"]
 
@@ -56,6 +57,13 @@ class Operator(ABC):
         """The whole state. A stateless operator has none."""
         return {}
 
+    def redistribute(self, states: Sequence[StatePages], spread: Spread) -> Sequence[StatePages] | None:
+        """The states of all buckets, saved after one watermark, as those of other buckets; None if it cannot tell.
+
+        Only on a fresh operator. Rows come to a bucket by ``spread`` from now on.
+        """
+        return None
+
     def figures(self) -> Mapping[str, int]:
         """What it has counted since it was made, for the run's account."""
         return {}
@@ -94,6 +102,10 @@ class Chain(Operator):
     def snapshot(self) -> StatePages:
         """That of the first."""
         return self._links[0].snapshot()
+
+    def redistribute(self, states: Sequence[StatePages], spread: Spread) -> Sequence[StatePages] | None:
+        """Those of the first."""
+        return self._links[0].redistribute(states, spread)
 
     def figures(self) -> Mapping[str, int]:
         """Those of the first."""

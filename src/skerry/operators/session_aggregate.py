@@ -19,6 +19,7 @@ from skerry.operators.folds import finish
 from skerry.operators.grouping import buckets, canonical, group_rows
 from skerry.operators.operator import Operator, PageChanges, StatePages
 from skerry.operators.partial_aggregate import accumulators_of, fold_groups
+from skerry.operators.spread import Spread
 from skerry.plan.fold import Fold
 
 __all__ = ["FIRST", "LAST", "PartialSessions", "SessionAggregate"]
@@ -128,7 +129,7 @@ class SessionAggregate(Operator):
     def changes(self) -> PageChanges:
         """The pages in which sessions have come, grown or ended."""
         self._merge_fresh()
-        pages = self._pack_pages(self._changed_pages)
+        pages = self._pack_pages(self._changed_pages, self._open)
         gone = sorted((self._saved_pages & {str(page) for page in self._changed_pages}) - pages.keys())
         self._saved_pages = (self._saved_pages | pages.keys()) - set(gone)
         self._changed_pages = set()
@@ -137,13 +138,20 @@ class SessionAggregate(Operator):
     def snapshot(self) -> StatePages:
         """All open sessions."""
         self._merge_fresh()
-        return {**self._pack_pages(range(_PAGES)), _CLOCK: str(self._closed).encode()}
+        return {**self._pack_pages(range(_PAGES), self._open), _CLOCK: str(self._closed).encode()}
 
     def restore(self, pages: StatePages) -> None:
         """Take open sessions over."""
         self._saved_pages = set(pages) - {_CLOCK}
         self._open = join([unpack(pages[name]) for name in sorted(self._saved_pages, key=int)], self._partial_schema)
         self._closed = Micros(int(pages[_CLOCK])) if _CLOCK in pages else START_OF_TIME
+
+    def redistribute(self, states: Sequence[StatePages], spread: Spread) -> Sequence[StatePages]:
+        """All open sessions, in the pages of their buckets."""
+        pages = [unpack(state[name]) for state in states for name in sorted(state.keys() - {_CLOCK}, key=int)]
+        clock = {_CLOCK: max((state[_CLOCK] for state in states), key=int)}
+        parts = spread.split(join(pages, self._partial_schema))
+        return [{**self._pack_pages(range(_PAGES), rows), **clock} for rows in parts]
 
     def _merge_fresh(self) -> None:
         """Let what has come extend, join or begin sessions."""
@@ -178,8 +186,8 @@ class SessionAggregate(Operator):
     def _note_changed(self, rows: pa.RecordBatch) -> None:
         self._changed_pages.update(np.unique(self._pages_of(rows)).tolist())
 
-    def _pack_pages(self, wanted: Sequence[int] | set[int] | range) -> dict[str, bytes]:
-        """The open sessions of some pages, by the names of the pages that have any."""
-        pages = self._pages_of(self._open)
+    def _pack_pages(self, wanted: Sequence[int] | set[int] | range, sessions: pa.RecordBatch) -> dict[str, bytes]:
+        """The sessions of some pages, by the names of the pages that have any."""
+        pages = self._pages_of(sessions)
         found = {page: np.flatnonzero(pages == page) for page in sorted(wanted)}
-        return {str(page): pack(self._open.take(pa.array(rows))) for page, rows in found.items() if rows.size}
+        return {str(page): pack(sessions.take(pa.array(rows))) for page, rows in found.items() if rows.size}

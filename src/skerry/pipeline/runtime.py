@@ -31,6 +31,9 @@ class RunOptions:
     """What the run is of: queries, input, subscriptions, as text. A checkpoint belongs to it."""
     register: Callable[[SealedFolder, bool], RegistryFolder] | None = None
     """Makes the registry of subscriptions in a folder that all workers see, or finds it there if a run goes on."""
+    buckets: int | None = None
+    """Over how many buckets state is spread, for runtimes that have several. None: as in the checkpoint, or as many as
+    there are cores."""
 
 
 class Runtime(Protocol):

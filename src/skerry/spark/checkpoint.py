@@ -1,6 +1,7 @@
 """A checkpoint folder: Spark's own log and state, our record of progress, and who uses it.
 
     run.json            which run it is, and what was asked for: fixed with the first start
+    layout.json         over how many buckets its state is spread; buckets-N/ has what they began with
     progress.json       what is known after the last batches
     tables/, registry/  the versions of tables and subscriptions that batches see
     processes.json      who uses the folder now
@@ -19,14 +20,16 @@ from pathlib import Path
 
 from skerry.errors import CheckpointError, InputError, RunError
 from skerry.model.sealed_folder import SealedFolder
+from skerry.spark.layout import Layout
 from skerry.spark.progress import RECORD, Progress
+from skerry.spark.saved_layout import LAYOUT, SavedLayout
 from skerry.spark.spark_log import SparkLog
 
 __all__ = ["Checkpoint"]
 
 _PATIENCE_SECONDS = 30.0
 _RUN, _PROCESSES = "run.json", "processes.json"
-_CONTENTS = (RECORD, "tables", "registry", "spark")
+_CONTENTS = (RECORD, LAYOUT, "tables", "registry", "spark")
 """What a run leaves beside ``run.json``."""
 _UNDIVIDED = 2**62
 
@@ -34,16 +37,16 @@ _UNDIVIDED = 2**62
 class Checkpoint:
     """What a run must keep to go on after a crash.
 
-    ``bucket_count`` and ``script`` are fixed with the first run: state is kept by them. So is ``unit_rows``, how many
-    readings a unit may have: positions count units. ``kept`` says that a later process may go on from here, so that
-    files must outlive a loss of power. ``begun`` is true once a batch has been planned, ``resumed`` once one has been
-    delivered.
+    ``script`` is fixed with the first run: state is kept by it. So is ``unit_rows``, how many readings a unit may have:
+    positions count units. ``bucket_count`` is what a first run begins with. ``kept`` says that a later process may go on
+    from here, so that files must outlive a loss of power. ``begun`` is true once a batch was planned, ``resumed``
+    once one has been delivered.
     """
 
     def __init__(
         self, folder: Path, bucket_count: int, script: str, unit_rows: int = _UNDIVIDED, *, kept: bool = True
     ) -> None:
-        self.folder = folder
+        self.folder = folder = folder.absolute()  # executors have other working folders
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -53,17 +56,30 @@ class Checkpoint:
         if found and found["script"] != script:
             raise InputError(_describe_difference(folder, found["script"], script))
         self.run: str = found["run"] if found else uuid.uuid4().hex
-        self.bucket_count = int(found["bucket_count"] if found else bucket_count)
         self.unit_rows = int(found["unit_rows"] if found else unit_rows)
         if not found:
-            fixed = {"bucket_count": self.bucket_count, "unit_rows": self.unit_rows}
-            own.write(_RUN, json.dumps({"run": self.run, "script": script, **fixed}).encode())
+            fixed = {"run": self.run, "script": script, "unit_rows": self.unit_rows}
+            own.write(_RUN, json.dumps(fixed).encode())
         self.files = SealedFolder(folder, self.run, kept)
         self.log = SparkLog(folder / "spark", synced=kept)
         self.progress = Progress(self.files)
-        self.log.check(self.progress, self.files.file(RECORD))
+        self.layout = self._find_layout(bucket_count)
+        self.log.check(self.progress, self.files.file(RECORD), self.layout)
         self.log.drop_unfinished(self.progress)
         self.begun, self.resumed = self.log.begun, self.progress.next_batch > 0
+
+    def _find_layout(self, bucket_count: int) -> SavedLayout:
+        """How state is spread: as written down, or before the first batch as asked for."""
+        if self.files.file(LAYOUT).exists() or self.log.begun:
+            return SavedLayout.from_json(self.files.read(LAYOUT), self.part)
+        found = SavedLayout(Layout(bucket_count))
+        self.keep_layout(found)
+        return found
+
+    def keep_layout(self, layout: SavedLayout) -> None:
+        """Write down how state is spread from now on."""
+        self.files.write(LAYOUT, layout.to_json())
+        self.layout = layout
 
     def part(self, name: str) -> SealedFolder:
         """A folder inside, of the same run."""

@@ -22,7 +22,7 @@ from skerry.model.types import sql_name
 from skerry.sources.ahead import AheadLimit
 from skerry.sources.source import REJECTS, Decoded, Split
 from skerry.sources.spark import SparkConnector
-from skerry.spark.envelope import SPARK_SCHEMA, to_batch
+from skerry.spark.envelope import SPARK_SCHEMA
 from skerry.spark.route import RouteSettings
 
 __all__ = ["foreign_envelopes", "is_live"]
@@ -92,7 +92,7 @@ def _make_route(
             readings, rejects = router.intake.check_keys(source.name, decoded, source.name)
             router.intake.admit(source, gate, stamp.put_on(readings) if stamp else readings, rejects)
         router.intake.note_newest(source.name, gate.newest)
-        yield to_batch(router.envelopes(done=False))
+        yield settings.send(router.envelopes(done=False))
 
     return route
 

@@ -23,13 +23,11 @@ from skerry.pipeline.pipeline import Pipeline
 from skerry.pipeline.view_at_work import ViewAtWork
 from skerry.sinks.sink import PartWriter
 from skerry.spark.envelope import DIRECT, PART_BYTES, SHARE, TALLY
+from skerry.spark.layout import Layout
 from skerry.spark.progress import batch_of_task
+from skerry.spark.saved_pages import CLOCK
 
 __all__ = ["Operate"]
-
-_CLOCK = "#"
-"""The page that says how far the streams have come, which batch of which run left the state so, and whether the view
-stopped."""
 
 
 @dataclass
@@ -41,14 +39,17 @@ class _Kept:
 
 
 _kept: dict[tuple[str, int, int], _Kept] = {}
-"""This worker's views at work by run, group and bucket."""
+"""This worker's views at work by run, group and address."""
+_ONE_BUCKET = Layout(1)
 
 
 class Operate(StatefulProcessor):
     """Runs the second part of each view."""
 
-    def __init__(self, pipeline: Pipeline, run: str, part_writer: PartWriter | None = None) -> None:
-        self._views, self._run, self._part_writer = pipeline.views, run, part_writer
+    def __init__(
+        self, pipeline: Pipeline, run: str, part_writer: PartWriter | None = None, layout: Layout = _ONE_BUCKET
+    ) -> None:
+        self._views, self._run, self._part_writer, self._layout = pipeline.views, run, part_writer, layout
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Open the state: pages by name."""
@@ -56,19 +57,24 @@ class Operate(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Row]:
         """Work on one bucket's envelopes."""
-        group, bucket = key
+        group, address = key
         if group == DIRECT:
             yield from rows
             return
+        bucket = self._layout.bucket(group, address)
+        if bucket is None:  # of an earlier layout
+            self._pages.clear()
+            return
         envelopes = sorted(rows, key=lambda row: (row.name, row.task))
         # Taken out while it works: should the task fail half-way, nobody finds it half changed.
-        kept = _kept.pop((self._run, group, bucket), None)
+        kept = _kept.pop((self._run, group, address), None)
         if kept is None or kept.version != self._read_saved_version():
+            self._adopt(group, bucket)
             kept = self._restore(self._views[group])
         answers = _answer(kept.work, envelopes)
         lost = kept.work.take_losses()  # before the state is saved: what was reported is not in it any more
         self._save(kept)
-        _kept[(self._run, group, bucket)] = kept
+        _kept[(self._run, group, address)] = kept
         yield from self._send(group, bucket, kept.work, answers, lost)
 
     def close(self) -> None:
@@ -101,14 +107,20 @@ class Operate(StatefulProcessor):
         return _to_deliver(group, bucket, name, None, answers.num_rows)
 
     def _read_saved_version(self) -> int:
-        clock = self._pages.getValue((_CLOCK,))
+        clock = self._pages.getValue((CLOCK,))
         return int(json.loads(clock[0])["version"]) if clock is not None else -1
+
+    def _adopt(self, group: int, bucket: int) -> None:
+        """Take over the state that a bucket begins with, if it has none of its own yet: then it is Spark's to keep."""
+        if self._layout.folder and self._pages.getValue((CLOCK,)) is None:
+            for name, blob in self._layout.read_first_pages(group, bucket).items():
+                self._pages.updateValue((name,), (blob,))
 
     def _restore(self, view: CutView) -> _Kept:
         pages = {name: bytes(blob) for (name,), (blob,) in self._pages.iterator()}
         kept = _Kept(ViewAtWork(view))
-        if _CLOCK in pages:
-            clock = json.loads(pages.pop(_CLOCK))
+        if CLOCK in pages:
+            clock = json.loads(pages.pop(CLOCK))
             if clock["run"] != self._run:
                 raise CheckpointError("spark/state", "holds the state of another run")
             kept.version = clock["version"]
@@ -123,7 +135,7 @@ class Operate(StatefulProcessor):
             self._pages.clear()
         kept.version = batch_of_task()
         clock = {"run": self._run, "version": kept.version, "newest": work.newest, "failure": work.failure}
-        for name, blob in {**changes.put, _CLOCK: json.dumps(clock).encode()}.items():
+        for name, blob in {**changes.put, CLOCK: json.dumps(clock).encode()}.items():
             self._pages.updateValue((name,), (blob,))
         for name in changes.drop:
             self._pages.removeKey((name,))

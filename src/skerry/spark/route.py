@@ -5,19 +5,18 @@ and lets every bucket know how far time has come.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
-import numpy as np
 import pyarrow as pa
 
 from skerry.build.cut import CutView, Feed
 from skerry.catalog import Source
 from skerry.model.batch import join, pack
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
-from skerry.operators.grouping import buckets
 from skerry.operators.operator import Operator
+from skerry.operators.spread import spread_rows
 from skerry.pipeline.intake import Intake
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline, Reader
@@ -25,7 +24,8 @@ from skerry.pipeline.skew import hot_keys
 from skerry.pipeline.watermark import pass_idle
 from skerry.replay.pace import count_lags
 from skerry.sinks.sink import PartWriter
-from skerry.spark.envelope import DIRECT, PART_BYTES, SHARE, TALLY, Envelope
+from skerry.spark.envelope import DIRECT, PART_BYTES, RETIRE, SHARE, TALLY, Envelope, to_batch
+from skerry.spark.layout import Layout
 from skerry.spark.progress import batch_of_task, newest_before_task
 from skerry.spark.tables import tables_of_task
 from skerry.subscriptions.counters import COUNTS, add_counts
@@ -47,7 +47,7 @@ class RouteSettings:
     """What the route tasks of a run share; it travels to the executors."""
 
     pipeline: Pipeline
-    bucket_count: int
+    layout: Layout
     part_writer: PartWriter | None = None
     routes: Routes = field(default_factory=dict)
     """The operators that tasks of one process have built; they keep no state."""
@@ -58,7 +58,19 @@ class RouteSettings:
         newest = pass_idle(self.pipeline.own_sources, newest_before_task(), come or {})
         names = [table.name for table in self.pipeline.tables]
         tables = tables_of_task(names) if names else {}
-        return Router(self.pipeline, self.bucket_count, task, newest, streams, write_part, tables, self.routes)
+        count = self.layout.bucket_count
+        return Router(self.pipeline, count, task, newest, streams, write_part, tables, self.routes)
+
+    def send(self, envelopes: Iterable[Envelope]) -> pa.RecordBatch:
+        """What a task hands to Spark: its envelopes, and in the first batch of a layout a word to what is retired."""
+        retired = self.layout.retired if batch_of_task() == self.layout.first_batch else ()
+        addressed = [self._address(envelope) for envelope in envelopes]
+        return to_batch([*(Envelope(group, address, 0, RETIRE) for group, address in retired), *addressed])
+
+    def _address(self, envelope: Envelope) -> Envelope:
+        if envelope.grp == DIRECT:
+            return envelope
+        return replace(envelope, bucket=self.layout.address(envelope.grp, envelope.bucket))
 
 
 def _write_part(part_writer: PartWriter, batch: int, task: int, output: str, rows: pa.RecordBatch) -> None:
@@ -158,8 +170,5 @@ class Router:
 
 def _spread_rows(feed: Feed, rows: pa.RecordBatch, live: range) -> dict[int, pa.RecordBatch]:
     """Rows by the bucket of their keys."""
-    if len(live) == 1:
-        return {0: rows}
-    numbers = buckets([rows.column(key) for key in feed.keys], rows.num_rows, len(live))
-    chosen = {bucket: np.flatnonzero(numbers == bucket) for bucket in live}
-    return {bucket: rows.take(pa.array(found)) for bucket, found in chosen.items() if found.size}
+    parts = spread_rows(rows, feed.keys, len(live))
+    return {bucket: part for bucket, part in enumerate(parts) if part.num_rows}

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from threading import current_thread, main_thread
 
 from pyspark.sql import DataFrame, SparkSession
@@ -27,8 +28,9 @@ from skerry.spark.deliver import Deliver
 from skerry.spark.envelope import SPARK_SCHEMA
 from skerry.spark.foreign import foreign_envelopes, is_live
 from skerry.spark.operate import Operate
+from skerry.spark.redistribute import Redistribution
 from skerry.spark.route import RouteSettings
-from skerry.spark.session import session
+from skerry.spark.session import PARTITIONS, session
 from skerry.spark.source import FORMAT, make_data_source
 from skerry.spark.tables import TableStore
 
@@ -57,10 +59,12 @@ class SparkRuntime:
         self._temporary = None if options.checkpoint else make_private_folder()
         folder = options.checkpoint or self._temporary
         assert folder is not None
-        buckets = int(self._spark.conf.get("spark.sql.shuffle.partitions") or 1)
+        buckets = options.buckets or self._spark.sparkContext.defaultParallelism
         self._checkpoint = Checkpoint(folder, buckets, options.script, pipeline.step_rows, kept=self._temporary is None)
+        self._wanted_buckets = options.buckets
         registry = register(self._checkpoint.part("registry"), self._checkpoint.begun) if register else None
         self._pipeline = replace(pipeline, registry=registry).divide(self._checkpoint.unit_rows).prepare()
+        self._buckets = Redistribution(self._spark, self._pipeline.views, self._checkpoint)
 
     def run(self, *, stopped: Callable[[], bool] = never, watch: Callable[[Outcome], None] | None = None) -> Outcome:
         """Go on until the input is used up, or until told to stop; report after each batch."""
@@ -73,13 +77,15 @@ class SparkRuntime:
                 remove_private_folder(self._temporary)
 
     def _run(self, stopped: Callable[[], bool], watch: Callable[[Outcome], None] | None) -> Outcome:
+        self._buckets.check(self._wanted_buckets)
         checkpoint, tables = self._checkpoint, Tables(self._pipeline.tables, self._pipeline.base)
         store = TableStore(checkpoint.part("tables"), tables, resumed=checkpoint.begun)
         if self._temporary is None:
             self._sink.claim(checkpoint.run, checkpoint.progress.next_batch)
         self._sink.open(self._pipeline.outputs(), resume=checkpoint.resumed)
         deliver = Deliver(self._pipeline, self._sink, checkpoint, store, watch)
-        self._query(deliver, stopped, finish=False)
+        self._buckets.change(self._wanted_buckets, partial(self._query, deliver, stopped, paused=True))
+        self._query(deliver, stopped)
         if self._pipeline.foreign and not self._live and not stopped():
             self._query(deliver, stopped, finish=True)
         self._sink.close()
@@ -89,9 +95,12 @@ class SparkRuntime:
             return total
         return replace(total, held_back=find_held_back(self._pipeline.views, total.newest))
 
-    def _query(self, deliver: Deliver, stopped: Callable[[], bool], *, finish: bool) -> None:
+    def _query(
+        self, deliver: Deliver, stopped: Callable[[], bool], *, finish: bool = False, paused: bool = False
+    ) -> None:
         """Run Spark's query to its end. If it ends for having lost a process, go on as after a crash.
 
+        ``finish`` ends the input after what is there, ``paused`` ends it after the batch that was broken off.
         Spark tries a task again by itself, and gives up where the lost process had planned the batch. Losing one over
         and over at the same batch is no accident.
         """
@@ -99,7 +108,7 @@ class SparkRuntime:
         while True:
             deliver.inform(self._spark.sparkContext)
             try:
-                return self._finish(self._start(deliver, finish=finish), stopped)
+                return self._finish(self._start(deliver, finish=finish, paused=paused), stopped)
             except SPARK_ERRORS as error:
                 batch = self._checkpoint.progress.next_batch
                 attempts[batch] += 1
@@ -111,22 +120,24 @@ class SparkRuntime:
         _wait(query, stopped)
         self.batch_seconds += [progress["durationMs"]["triggerExecution"] / 1000 for progress in query.recentProgress]
 
-    def _start(self, deliver: Deliver, *, finish: bool) -> StreamingQuery:
-        frame = self._envelopes(finish=finish)
+    def _start(self, deliver: Deliver, *, finish: bool, paused: bool) -> StreamingQuery:
+        frame = self._envelopes(finish=finish, paused=paused)
+        layout = self._buckets.layout
         if any(view.stateful for view in self._pipeline.views):
-            operate = Operate(self._pipeline, self._checkpoint.run, self._sink.part_writer())
+            operate = Operate(self._pipeline, self._checkpoint.run, self._sink.part_writer(), layout)
             frame = frame.groupBy("grp", "bucket").transformWithState(operate, SPARK_SCHEMA, "Append", "None")
         writer = frame.writeStream.foreachBatch(deliver).option(
             "checkpointLocation", str(self._checkpoint.folder / "spark")
         )
-        if not self._live:
+        if paused or not self._live:
             writer = writer.trigger(availableNow=True)
-        return writer.start()
+        with _tasks_by_key(self._spark, layout.bucket_count):
+            return writer.start()
 
-    def _envelopes(self, *, finish: bool) -> DataFrame:
+    def _envelopes(self, *, finish: bool, paused: bool) -> DataFrame:
         tasks = self._spark.sparkContext.defaultParallelism
-        settings = RouteSettings(self._pipeline, self._checkpoint.bucket_count, self._sink.part_writer())
-        made = make_data_source(settings, tasks, finish=finish)
+        settings = RouteSettings(self._pipeline, self._buckets.layout, self._sink.part_writer())
+        made = make_data_source(settings, tasks, finish=finish, paused=paused)
         self._spark.dataSource.register(made)
         frame = self._spark.readStream.format(FORMAT).load()
         for number in range(len(self._pipeline.foreign)):
@@ -145,6 +156,17 @@ def _keep_interrupt() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
+
+
+@contextmanager
+def _tasks_by_key(spark: SparkSession, count: int) -> Iterator[None]:
+    """Let queries that start meanwhile have so many tasks behind a shuffle; Spark notes it in their checkpoints."""
+    usual = spark.conf.get(PARTITIONS)
+    spark.conf.set(PARTITIONS, str(count))
+    try:
+        yield
+    finally:
+        spark.conf.set(PARTITIONS, str(usual))
 
 
 def _wait(query: StreamingQuery, stopped: Callable[[], bool]) -> None:

@@ -14,11 +14,12 @@ from skerry.errors import OptionError, RunError
 from skerry.kernels.precompile import precompile_in_background
 from skerry.model.private_folder import remove_private_folders
 from skerry.spark.complaints import SPARK_ERRORS, find_cause
+from skerry.spark.cores import count_cores, count_local_cores
 from skerry.spark.java import find_java
 from skerry.spark.local_master import allow_retries, protect
 from skerry.spark.spark_home import use_compiled_home
 
-__all__ = ["session"]
+__all__ = ["PARTITIONS", "session"]
 
 # Envelopes are arrays of megabytes, each a region of its own to the collector that Java chooses by itself.
 _JAVA = "-XX:+UseParallelGC"
@@ -44,6 +45,11 @@ _SETTINGS = {
     "spark.sql.ui.retainedExecutions": "10",
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.adaptive.enabled": "false",
+    # Spark's usual manager starts some ten processes for each entry of a log on a disk, to look for links. Checkpoints
+    # are always on a disk, that of this machine or one that all share.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
     "spark.python.worker.reuse": "true",
     "spark.python.daemon.module": "skerry.spark.worker_daemon",
     # Over TCP a task takes some 40 ms to reach its Python worker, idle as both may be.
@@ -52,12 +58,8 @@ _SETTINGS = {
     "spark.driver.extraJavaOptions": _JAVA,
     "spark.executor.extraJavaOptions": _JAVA,
 }
-_LOCAL_SETTINGS = {
-    # Spark's usual manager starts some ten processes for each entry of a log on a local disk, to look for links.
-    "spark.sql.streaming.checkpointFileManagerClass": (
-        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-    ),
-}
+PARTITIONS = "spark.sql.shuffle.partitions"
+"""How many tasks Spark has behind a shuffle."""
 
 
 def session(master: str, extra: Mapping[str, str] | None = None) -> SparkSession:
@@ -79,6 +81,7 @@ def session(master: str, extra: Mapping[str, str] | None = None) -> SparkSession
     with precompile_in_background(["folds"]), _own_log():
         started = _start(builder, master)
     atexit.register(_end, started)
+    _size_for_executors(started, extra or {})
     return started
 
 
@@ -103,20 +106,17 @@ def _end(started: SparkSession) -> None:
 
 
 def _size_for_master(master: str) -> dict[str, str]:
-    """What only a local master is told: as many shuffle partitions as it has cores, and how to keep logs."""
-    cores = os.cpu_count() or 1
-    inside = master.partition("[")[2].rstrip("]").split(",")
-    if master.startswith("local-cluster") and len(inside) == 3:
-        cores = int(inside[0]) * int(inside[1])
-    elif master.startswith("local[") and inside[0].isdigit():
-        cores = int(inside[0])
-    elif not master.startswith("local"):
+    """As many shuffle partitions as a local master has cores. Those of a cluster are known once it has started."""
+    cores = count_local_cores(master)
+    if cores is None:
         return {}
-    return {
-        **_LOCAL_SETTINGS,
-        "spark.sql.shuffle.partitions": str(cores),
-        "spark.default.parallelism": str(cores),
-    }
+    return {PARTITIONS: str(cores), "spark.default.parallelism": str(cores)}
+
+
+def _size_for_executors(started: SparkSession, extra: Mapping[str, str]) -> None:
+    """As many shuffle partitions as a cluster has cores, unless told otherwise: Spark's 200 are 200 tasks per batch."""
+    if count_local_cores(started.sparkContext.master) is None and PARTITIONS not in extra:
+        started.conf.set(PARTITIONS, str(count_cores(started)))
 
 
 @contextmanager

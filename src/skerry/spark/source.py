@@ -17,7 +17,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, Suppor
 from pyspark.sql.types import StructType
 
 from skerry.model.time import END_OF_TIME
-from skerry.spark.envelope import SPARK_SCHEMA, to_batch
+from skerry.spark.envelope import SPARK_SCHEMA
 from skerry.spark.lazy_pickle import LazyPickle
 
 if TYPE_CHECKING:  # loaded where the pickle is opened: see skerry.spark.lazy_pickle
@@ -39,10 +39,13 @@ class _TaskInput(InputPartition):
 
 
 class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Plans on the driver, reads on the executors. ``finish`` ends the input after what is there."""
+    """Plans on the driver, reads on the executors.
 
-    def __init__(self, settings: LazyPickle[RouteSettings], tasks: int, *, finish: bool) -> None:
-        self._settings, self._tasks, self._finish = settings, tasks, finish
+    ``finish`` ends the input after what is there; ``paused`` plans no further step.
+    """
+
+    def __init__(self, settings: LazyPickle[RouteSettings], tasks: int, *, finish: bool, paused: bool) -> None:
+        self._settings, self._tasks, self._finish, self._paused = settings, tasks, finish, paused
         self._planner: Replay | None = None
         self._begun = False
 
@@ -59,7 +62,7 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return ReadAllAvailable()
 
     def latestOffset(self, start: Position, limit: ReadLimit) -> Position:
-        if self._starts_workers(start):
+        if self._paused or self._starts_workers(start):
             return start
         following = self._replay().next(start)
         if not self._settings.open().pipeline.foreign:
@@ -89,7 +92,7 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             router.pace(partition.end["lag"], partition.end["shares"], partition.end["blameless"])
         for source in partition.end["ended"]:
             router.intake.note_newest(source, END_OF_TIME)
-        yield to_batch(router.envelopes(done=partition.end["done"]))
+        yield settings.send(router.envelopes(done=partition.end["done"]))
 
     def _starts_workers(self, start: Position) -> bool:
         """Whether the first batch is at hand. It takes seconds, for workers start, so live sources begin after it."""
@@ -120,7 +123,9 @@ def _work(split: Split) -> float:
     return split.weight if split.until is None else split.weight * (units - 0.5) / units
 
 
-def make_data_source(settings: RouteSettings, tasks: int, *, finish: bool) -> type[DataSource]:
+def make_data_source(
+    settings: RouteSettings, tasks: int, *, finish: bool = False, paused: bool = False
+) -> type[DataSource]:
     """A data source class for one pipeline. Spark carries the class, and all it holds, to its workers."""
     packed = LazyPickle(settings)
 
@@ -133,6 +138,6 @@ def make_data_source(settings: RouteSettings, tasks: int, *, finish: bool) -> ty
             return SPARK_SCHEMA
 
         def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-            return _Reader(packed, tasks, finish=finish)
+            return _Reader(packed, tasks, finish=finish, paused=paused)
 
     return SkerrySource

@@ -19,6 +19,7 @@ from skerry.errors import CheckpointError
 from skerry.model.atomic_write import sync
 from skerry.spark.hadoop_checksum import is_intact
 from skerry.spark.progress import Progress
+from skerry.spark.saved_layout import SavedLayout
 from skerry.spark.state_files import check_state
 
 __all__ = ["SparkLog"]
@@ -32,9 +33,19 @@ class SparkLog:
         self._synced = synced
 
     @property
+    def planned(self) -> int:
+        """The last batch that Spark has planned; -1 if there is none."""
+        return self._last("offsets")
+
+    @property
+    def done(self) -> int:
+        """The last batch that Spark has done; -1 if there is none."""
+        return self._last("commits")
+
+    @property
     def begun(self) -> bool:
         """Whether a batch has been planned."""
-        return self._last("offsets") >= 0
+        return self.planned >= 0
 
     def digest(self, batch: int) -> str:
         """What the positions of a batch are known by again."""
@@ -58,9 +69,11 @@ class SparkLog:
             path.unlink()
             path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
 
-    def check(self, progress: Progress, record: Path) -> None:
+    def check(self, progress: Progress, record: Path, layout: SavedLayout) -> None:
         """Refuse to go on if the log and the record of progress cannot be of one run that broke off."""
-        planned, done, recorded = self._last("offsets"), self._last("commits"), progress.next_batch - 1
+        planned, done, recorded = self.planned, self.done, progress.next_batch - 1
+        if layout.move and done == layout.move.own_batch == recorded + 1:
+            recorded = done  # a change of layout broke off before it was recorded
         if max(planned, done) >= 0:
             self._require(self.folder / "metadata")
         if done > recorded or planned > recorded + 1:
@@ -73,7 +86,7 @@ class SparkLog:
         for path in (self.folder / "metadata", self.folder / "commits" / str(done), *self._list_descriptions()):
             if path.exists() and not is_intact(path):
                 raise CheckpointError(str(path), "is damaged: its checksum does not match")
-        check_state(self.folder / "state", done + 1)
+        check_state(self.folder / "state", done + 1, layout.find_bucket_count(done))
 
     def _check_digest(self, batch: int, progress: Progress) -> None:
         path = self._offsets(batch)

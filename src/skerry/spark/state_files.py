@@ -19,10 +19,13 @@ from skerry.spark.hadoop_checksum import is_intact
 __all__ = ["check_state"]
 
 
-def check_state(folder: Path, version: int) -> None:
-    """Refuse to go on if some bucket's state of a version cannot be loaded."""
+def check_state(folder: Path, version: int, bucket_count: int) -> None:
+    """Refuse to go on if some bucket's state of a version cannot be loaded.
+
+    An earlier layout may have had more buckets; those are not needed any more.
+    """
     for bucket in sorted(folder.glob("*/*")):
-        if bucket.name.isdigit():
+        if bucket.name.isdigit() and int(bucket.name) < bucket_count:
             for path in _list_needed(bucket, version):
                 if not path.exists():
                     raise CheckpointError(str(path), "is missing")

@@ -17,6 +17,7 @@ NaN are one. Each law raises ``AssertionError`` and says what differs.
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import cycle
 from typing import Any
 
 import pyarrow as pa
@@ -24,6 +25,7 @@ import pyarrow as pa
 from skerry.model.batch import join
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.operators.operator import Operator, PageChanges, StatePages
+from skerry.operators.spread import Spread, spread_rows
 
 __all__ = [
     "Make",
@@ -35,6 +37,7 @@ __all__ = [
     "incremental_changes_equal_snapshot",
     "one_batch_equals_many",
     "order_within_watermark_does_not_matter",
+    "other_buckets_change_nothing",
     "rows_of",
     "snapshot_mid_stream_changes_nothing",
     "state_stays_bounded",
@@ -82,6 +85,24 @@ def incremental_changes_equal_snapshot(make: Make, steps: Sequence[Step]) -> Non
         rest = steps[number + 1 :]
         expected, found = (answers(_restore(make, pages), rest) for pages in (whole, saved))
         _compare(f"restored from the changes until step {number}, not from a snapshot", expected, found)
+
+
+def other_buckets_change_nothing(
+    make: Make, steps: Sequence[Step], *, keys: Sequence[str], spread: Spread | None = None
+) -> None:
+    """State may be spread over another number of buckets after each step: two, three, one, and so on.
+
+    ``keys`` are the columns of the input by which rows are spread; ``spread`` names them as the operator's streams do.
+    """
+    names = spread.keys if spread else (tuple(keys),)
+    operators, found = [make()], Counter[tuple[str, ...]]()
+    for (batch, watermark), count in zip([*steps, *_end(steps)], cycle((2, 3, 1)), strict=False):
+        states = make().redistribute([operator.snapshot() for operator in operators], Spread(names, count))
+        assert states is not None, "the operator does not say how its state is spread"
+        operators = [_restore(make, pages) for pages in states]
+        for operator, rows in zip(operators, spread_rows(batch, keys, count), strict=True):
+            found += _take(operator, (rows, watermark))
+    _compare("spread over other buckets after each step", answers(make(), steps), found)
 
 
 def one_batch_equals_many(make: Make, steps: Sequence[Step]) -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from skerry.model.time import END_OF_TIME, Micros
 from skerry.operators.joins.absence import Absence
 from skerry.operators.operator import Operator
+from skerry.operators.spread import Spread
 from skerry.testing import laws
 from tests.operators.joins.test_multi_join import KEYS, SCHEMA, batch_of, side, steps, tuples_of
 
@@ -24,6 +25,7 @@ class Streams(Operator):
         self.schema = self._absence.schema
         self.advance, self.changes = self._absence.advance, self._absence.changes
         self.restore, self.snapshot = self._absence.restore, self._absence.snapshot
+        self.redistribute = self._absence.redistribute
 
     def transition(self, batch, stream=0):
         streams = batch.column("stream").to_numpy() % 2
@@ -59,6 +61,13 @@ def test_rows_without_a_partner_are_those_of_nested_loops(keys, steps, spans):
 @given(steps=steps(), spans=st.tuples(st.integers(0, 6), st.integers(0, 6)))
 def test_all_laws_are_kept(keys, steps, spans):
     laws.check_laws(lambda: Streams(spans, keys), steps, time="ts")
+
+
+@key_columns
+@settings(max_examples=15)
+@given(steps=steps(), spans=spans)
+def test_other_buckets_change_nothing(keys, steps, spans):
+    laws.other_buckets_change_nothing(lambda: Streams(spans, keys), steps, keys=keys, spread=Spread((keys, keys), 1))
 
 
 def test_a_row_is_given_as_soon_as_no_partner_can_come():

@@ -9,6 +9,7 @@ from skerry.model.expression import Expression
 from skerry.model.time import END_OF_TIME, Micros
 from skerry.operators.joins.left_join import LeftJoin
 from skerry.operators.operator import Operator
+from skerry.operators.spread import Spread
 from skerry.testing import laws
 from tests.operators.joins.test_absence import meet
 from tests.operators.joins.test_multi_join import KEYS, SCHEMA, batch_of, side, steps, tuples_of
@@ -28,6 +29,7 @@ class Streams(Operator):
         self.schema = self._join.schema
         self.advance, self.changes = self._join.advance, self._join.changes
         self.restore, self.snapshot = self._join.restore, self._join.snapshot
+        self.redistribute = self._join.redistribute
 
     def transition(self, batch, stream=0):
         streams = batch.column("stream").to_numpy() % 2
@@ -65,6 +67,15 @@ def test_answers_are_those_of_nested_loops(keys, condition, steps, spans):
 @given(steps=steps(), spans=st.tuples(st.integers(0, 6), st.integers(0, 6)))
 def test_all_laws_are_kept(condition, steps, spans):
     laws.check_laws(lambda: Streams(spans, KEYS[0], condition), steps, time="ts")
+
+
+@conditions
+@key_columns
+@settings(max_examples=15)
+@given(steps=steps(), spans=spans)
+def test_other_buckets_change_nothing(keys, condition, steps, spans):
+    make = lambda: Streams(spans, keys, condition)  # noqa: E731
+    laws.other_buckets_change_nothing(make, steps, keys=keys, spread=Spread((keys, keys), 1))
 
 
 def test_a_row_without_a_partner_is_given_as_soon_as_none_can_come():

@@ -13,6 +13,7 @@ from skerry.operators.joins.keys import key_codes
 from skerry.operators.joins.make_technique import TECHNIQUES
 from skerry.operators.joins.multi_join import MultiJoin
 from skerry.operators.operator import Chain, Operator
+from skerry.operators.spread import Spread
 from skerry.plan.side import Side
 from skerry.testing import laws
 from tests import oracles
@@ -56,6 +57,7 @@ class Streams(Operator):
         self.schema = self._join.schema
         self.advance, self.changes = self._join.advance, self._join.changes
         self.restore, self.snapshot = self._join.restore, self._join.snapshot
+        self.redistribute = self._join.redistribute
 
     def transition(self, batch, stream=0):
         streams = batch.column("stream").to_numpy() % self._stream_count
@@ -123,6 +125,14 @@ def test_answers_agree_with_nested_loops(technique, keys, steps, windows):
 @given(steps=steps(), windows=windows)
 def test_all_laws_are_kept(technique, keys, steps, windows):
     laws.check_laws(lambda: Streams(windows, keys, technique), steps, time="ts")
+
+
+@key_columns
+@few
+@given(steps=steps(), windows=windows)
+def test_other_buckets_change_nothing(keys, steps, windows):
+    spread = Spread((keys,) * len(windows), 1)
+    laws.other_buckets_change_nothing(lambda: Streams(windows, keys), steps, keys=keys, spread=spread)
 
 
 @given(steps=steps(), windows=windows)

@@ -11,7 +11,9 @@ from skerry.model.time import LAST_MOMENT, START_OF_TIME, Micros
 from skerry.operators.grouping import group_rows
 from skerry.operators.joins.keys import joinable
 from skerry.operators.joins.row_store import RowStore, changes_of, restore_all, snapshot_of
+from skerry.operators.joins.saved_rows import spread_stores
 from skerry.operators.operator import Operator, PageChanges, StatePages
+from skerry.operators.spread import Spread
 from skerry.plan.side import Side
 
 __all__ = ["Absence"]
@@ -77,6 +79,10 @@ class Absence(Operator):
         if watermark is not None:
             self._watermark = watermark
             self._forget()  # what was settled may be among the rows of a chunk still
+
+    def redistribute(self, states: Sequence[StatePages], spread: Spread) -> Sequence[StatePages]:
+        """All rows by the bucket of their keys."""
+        return spread_stores(states, spread)
 
     def _forget(self) -> None:
         for store in self._stores:

@@ -13,7 +13,10 @@ from skerry.model.time import START_OF_TIME, Micros
 from skerry.operators.derive import Derive
 from skerry.operators.joins.multi_join import MultiJoin
 from skerry.operators.joins.row_store import RowStore, changes_of, restore_all, snapshot_of
+from skerry.operators.joins.saved_left_join import spread_left_join
+from skerry.operators.joins.saved_rows import select_pages
 from skerry.operators.operator import Operator, PageChanges, StatePages
+from skerry.operators.spread import Spread
 from skerry.plan.side import Side
 
 __all__ = ["LeftJoin"]
@@ -108,8 +111,8 @@ class LeftJoin(Operator):
 
     def restore(self, pages: StatePages) -> None:
         """Take both over."""
-        self._join.restore(_strip_prefix(_JOIN, pages))
-        watermark = restore_all(self._stores, _strip_prefix(_ROWS, pages))
+        self._join.restore(select_pages(pages, _JOIN))
+        watermark = restore_all(self._stores, select_pages(pages, _ROWS))
         if watermark is None:
             return
         self._watermark = watermark
@@ -119,6 +122,10 @@ class LeftJoin(Operator):
         self._marks = np.zeros(self._unsettled.next_row - self._first_mark, np.bool_)
         matched = self._matched.live_rows()[1].column(0).to_numpy()
         self._marks[matched[matched >= self._first_mark] - self._first_mark] = True
+
+    def redistribute(self, states: Sequence[StatePages], spread: Spread) -> Sequence[StatePages]:
+        """All rows by the bucket of their keys."""
+        return spread_left_join(states, spread, _JOIN, _ROWS)
 
     @property
     def _stores(self) -> list[RowStore]:
@@ -159,7 +166,3 @@ class LeftJoin(Operator):
 
 def _add_prefix(prefix: str, pages: Mapping[str, bytes]) -> dict[str, bytes]:
     return {prefix + name: blob for name, blob in pages.items()}
-
-
-def _strip_prefix(prefix: str, pages: Mapping[str, bytes]) -> dict[str, bytes]:
-    return {name.removeprefix(prefix): blob for name, blob in pages.items() if name.startswith(prefix)}

@@ -16,7 +16,9 @@ from skerry.operators.joins.combiner import Combiner
 from skerry.operators.joins.keys import key_codes
 from skerry.operators.joins.make_technique import make_technique
 from skerry.operators.joins.row_store import RowStore, changes_of, restore_all, snapshot_of
+from skerry.operators.joins.saved_rows import spread_stores
 from skerry.operators.operator import Operator, PageChanges, StatePages
+from skerry.operators.spread import Spread
 from skerry.plan.side import Side
 
 __all__ = ["MultiJoin"]
@@ -101,6 +103,12 @@ class MultiJoin(Operator):
         self._forget()
         self._saved_waiting = sorted(name for name in pages if name.startswith(_WAITING))
         self._waiting = [(int(name.split("/")[2]), unpack(pages[name])) for name in self._saved_waiting]
+
+    def redistribute(self, states: Sequence[StatePages], spread: Spread) -> Sequence[StatePages] | None:
+        """All rows by the bucket of their keys. Rows that are counted are in one bucket, and stay there."""
+        if self._counts.any() or any(name.startswith(_WAITING) for state in states for name in state):
+            return None
+        return spread_stores(states, spread)
 
     def _parts(self) -> Sequence[_Part]:
         """What waits: one batch per side, or if rows are counted and not stamped, batch by batch as they came."""

@@ -12,6 +12,7 @@ from skerry.operators.joins.arrivals import Arrivals
 from skerry.operators.joins.multi_join import MultiJoin
 from skerry.operators.joins.technique import Technique
 from skerry.operators.operator import PageChanges, StatePages
+from skerry.operators.spread import Spread
 from skerry.plan.side import Side
 from skerry.shedding.bounded_join import BoundedJoin
 from skerry.shedding.report import report_losses
@@ -81,6 +82,9 @@ class SheddingJoin(MultiJoin):
         if _SHEDDING in pages:
             self._table.restore(pages[_SHEDDING])
             super().restore({name: blob for name, blob in pages.items() if name != _SHEDDING})
+
+    def redistribute(self, states: Sequence[StatePages], spread: Spread) -> None:
+        """One budget is one bucket: there is nothing to spread."""
 
     def _forget(self) -> None:
         super()._forget()
