@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from skerry.catalog import Source, Subscription
 from skerry.errors import InputError
 from skerry.lang.sql.predicates import Predicates
-from skerry.lang.sql.statements import DIALECT
+from skerry.model.dialect import Dialect
 from skerry.model.types import TIMESTAMP
 
 SCHEMA = pa.schema(
@@ -49,7 +49,7 @@ def test_tree_is_as_if_read_alone(forms):
     predicates = Predicates(STREAMS)
     for form, values in forms:
         text = form.format(**values)
-        assert read(text, predicates=predicates) == sqlglot.condition(text, dialect=DIALECT)
+        assert read(text, predicates=predicates) == sqlglot.condition(text, dialect=Dialect)
 
 
 @pytest.mark.parametrize(
