@@ -8,7 +8,7 @@ from sqlglot import exp
 from skerry.catalog import Source, Subscription
 from skerry.errors import InputError
 from skerry.lang.sql.predicates import Predicates
-from skerry.lang.sql.statements import DIALECT
+from skerry.model.dialect import Dialect
 from skerry.model.types import TIMESTAMP
 
 SCHEMA = pa.schema(
@@ -60,7 +60,7 @@ def test_tree_is_as_if_read_alone(forms):
     predicates = Predicates(STREAMS)
     for form, values in forms:
         text = form.format(**values)
-        assert read(text, predicates=predicates) == bind(sqlglot.condition(text, dialect=DIALECT))
+        assert read(text, predicates=predicates) == bind(sqlglot.condition(text, dialect=Dialect))
 
 
 @pytest.mark.parametrize(

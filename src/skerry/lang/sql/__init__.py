@@ -1,4 +1,4 @@
-"""SQL, read by sqlglot in RisingWave's dialect."""
+"""SQL, read by sqlglot: RisingWave's statements around DuckDB's expressions."""
 
 from skerry.lang.sql.script import Session
 
