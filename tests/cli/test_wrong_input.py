@@ -31,7 +31,7 @@ OPTIONS = {
     "no rows": (["--batch-rows", "0"], "a step needs at least one row, got 0"),
     "checkpoint": (["--checkpoint", "kept"], "the fjord runtime keeps no checkpoint"),
     "no project": (["--project", "nowhere"], "there is no project folder 'nowhere'"),
-    "out is a file": (["--out", "road.csv"], "cannot write answers to '.*road.csv/.*"),
+    "out is a file": (["--out", "road.csv"], "cannot write answers to '.*road.csv': File exists"),
 }
 COMMANDS = {
     "missing script": (["run", "nowhere.sql"], "there is no script 'nowhere.sql'"),

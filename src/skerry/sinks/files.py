@@ -157,12 +157,12 @@ class FileSink(Sink):
     def _mark(self) -> None:
         """Say whose answers will be here: another run's, so nobody goes on with those that are removed now."""
         path = self._files.directory / _MARK
-        if self._run is None:
-            path.unlink(missing_ok=True)
-            return
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, f"{self._run} {self._files.format}\n".encode(), synced=True)
+            if self._run is None:
+                path.unlink(missing_ok=True)
+            else:
+                write_atomically(path, f"{self._run} {self._files.format}\n".encode(), synced=True)
         except OSError as error:
             raise OptionError(f"cannot write answers to {str(path.parent)!r}: {error.strerror}") from None
 
