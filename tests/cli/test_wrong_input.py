@@ -33,7 +33,7 @@ OPTIONS = {
     "no buckets": (["--runtime", "spark", "--buckets", "0"], "state is spread over 1 to 1024 buckets, got 0"),
     "checkpoint": (["--checkpoint", "kept"], "the fjord runtime keeps no checkpoint"),
     "no project": (["--project", "nowhere"], "there is no project folder 'nowhere'"),
-    "out is a file": (["--out", "road.csv"], "cannot write answers to '.*road.csv': "),
+    "out is a file": (["--out", "road.csv"], "cannot write answers to '.*road.csv': File exists"),
 }
 COMMANDS = {
     "missing script": (["run", "nowhere.sql"], "there is no script 'nowhere.sql'"),

@@ -38,8 +38,8 @@ class Checkpoint:
     """What a run must keep to go on after a crash.
 
     ``script`` is fixed with the first run: state is kept by it. So is ``unit_rows``, how many readings a unit may have:
-    positions count units. A first run begins with ``bucket_count`` buckets. ``kept`` says that a later process may go on
-    from here, so that files must outlive a loss of power. ``begun`` is true once a batch has been planned, and
+    positions count units. A first run begins with ``bucket_count`` buckets. ``kept`` says that a later process may
+    go on from here, so that files must outlive a loss of power. ``begun`` is true once a batch has been planned, and
     ``resumed`` once one has been delivered.
     """
 
