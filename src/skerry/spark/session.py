@@ -2,15 +2,17 @@
 
 import atexit
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from skerry.errors import RunError
+from skerry.errors import OptionError, RunError
 from skerry.kernels.precompile import precompile_in_background
 from skerry.spark.cores import count_cores, count_local_cores
 from skerry.spark.java import find_java
@@ -22,6 +24,7 @@ _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
+    "spark.executor.syncLogLevel.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
     "spark.sql.streaming.stateStore.providerClass": (
@@ -35,6 +38,9 @@ _SETTINGS = {
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
+    # A task goes where its state is if a core is free there, else where one is free: to load state anew takes less than
+    # to wait. Otherwise, after an executor was lost, all its state would stay where it went first.
+    "spark.locality.wait": "0s",
     "spark.python.worker.reuse": "true",
     "spark.python.daemon.module": "skerry.spark.worker_daemon",
     # Over TCP a task takes some 40 ms to reach its Python worker, idle as both may be.
@@ -46,6 +52,7 @@ _SETTINGS = {
 }
 PARTITIONS = "spark.sql.shuffle.partitions"
 """How many tasks Spark has behind a shuffle."""
+_MASTER = re.compile(r"local(\[.+\])?|local-cluster\[.+\]|spark://.+|yarn|k8s://.+")
 
 
 def session(master: str, extra: Mapping[str, str] | None = None) -> SparkSession:
@@ -55,6 +62,7 @@ def session(master: str, extra: Mapping[str, str] | None = None) -> SparkSession
         if found.sparkContext.master != master:
             raise RunError(f"this process runs Spark on {found.sparkContext.master!r} already, not on {master!r}")
         return found
+    _check_master(master)
     find_java()
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     if master.startswith("local"):
@@ -64,10 +72,28 @@ def session(master: str, extra: Mapping[str, str] | None = None) -> SparkSession
         builder = builder.config(name, value)
     # While the JVM starts there is a core to spare for the kernels.
     with precompile_in_background(["folds"]), _own_log():
-        started = builder.getOrCreate()
+        started = _start(builder, master)
     atexit.register(_end, started)
     _size_for_executors(started, extra or {})
     return started
+
+
+def _start(builder: SparkSession.Builder, master: str) -> SparkSession:
+    """Start Spark, or say why it does not."""
+    try:
+        return builder.getOrCreate()
+    except Py4JJavaError as error:
+        complaint = str(error.java_exception.getMessage()).strip().splitlines()[0]
+        if "stopped SparkContext" in complaint:  # it gave up
+            complaint = "nobody answers there"
+        raise RunError(f"Spark does not start on {master!r}: {complaint}") from None
+
+
+def _check_master(master: str) -> None:
+    """Refuse what is no master before Java starts: it would end without a word."""
+    if not _MASTER.fullmatch(master):
+        known = "local, local[N], local-cluster[N,CORES,MB], spark://HOST:PORT, yarn, k8s://URL"
+        raise OptionError(f"{master!r} is no Spark master; known are {known}")
 
 
 def _end(started: SparkSession) -> None:
