@@ -15,7 +15,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "skerry"))
 
 _COMPILED = ("shedding", "index")
 """Where kernels take long to compile: one process does it, and the others wait for its tests instead."""
-_APART = ("test_recovery", "test_changing_subscriptions", "test_cases_hold_on_separate_executors")
+_APART = ("test_recovery", "test_changing_subscriptions", "test_cluster", "test_cases_hold_on_separate_executors")
 """What starts a Spark of its own has no need of the one that all others share."""
 
 

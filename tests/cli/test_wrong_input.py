@@ -30,6 +30,10 @@ OPTIONS = {
     "no number": (["--batch-rows", "many"], "invalid value for '--batch-rows'.*"),
     "no rows": (["--batch-rows", "0"], "a step needs at least one row, got 0"),
     "buckets in process": (["--buckets", "2"], "the fjord runtime has no buckets; use --runtime spark"),
+    "no master": (
+        ["--runtime", "spark", "--master", "spork://a:1"],
+        "'spork://a:1' is no Spark master; known are local",
+    ),
     "no buckets": (["--runtime", "spark", "--buckets", "0"], "state is spread over 1 to 1024 buckets, got 0"),
     "checkpoint": (["--checkpoint", "kept"], "the fjord runtime keeps no checkpoint"),
     "no project": (["--project", "nowhere"], "there is no project folder 'nowhere'"),

@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -29,6 +30,7 @@ _SETTINGS = {
     "spark.log.level": "ERROR",
     # An error's message may be empty: what it is and what led to it is in its trace (skerry.spark.complaints).
     "spark.sql.pyspark.jvmStacktrace.enabled": "true",
+    "spark.executor.syncLogLevel.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
     "spark.sql.streaming.stateStore.providerClass": (
@@ -50,6 +52,9 @@ _SETTINGS = {
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
+    # A task goes where its state is if a core is free there, else where one is free: to load state anew takes less than
+    # to wait. Otherwise, after an executor was lost, all its state would stay where it went first.
+    "spark.locality.wait": "0s",
     "spark.python.worker.reuse": "true",
     "spark.python.daemon.module": "skerry.spark.worker_daemon",
     # Over TCP a task takes some 40 ms to reach its Python worker, idle as both may be.
@@ -60,6 +65,7 @@ _SETTINGS = {
 }
 PARTITIONS = "spark.sql.shuffle.partitions"
 """How many tasks Spark has behind a shuffle."""
+_MASTER = re.compile(r"local(\[.+\])?|local-cluster\[.+\]|spark://.+|yarn|k8s://.+")
 
 
 def session(master: str, extra: Mapping[str, str] | None = None) -> SparkSession:
@@ -70,6 +76,7 @@ def session(master: str, extra: Mapping[str, str] | None = None) -> SparkSession
         if found.sparkContext.master != master:
             raise RunError(f"this process runs Spark on {found.sparkContext.master!r} already, not on {master!r}")
         return found
+    _check_master(master)
     find_java()
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     if master.startswith("local"):
@@ -86,14 +93,21 @@ def session(master: str, extra: Mapping[str, str] | None = None) -> SparkSession
 
 
 def _start(builder: SparkSession.Builder, master: str) -> SparkSession:
+    """Start Spark, or say why it does not."""
     try:
         return builder.getOrCreate()
     except SPARK_ERRORS as error:
         cause = find_cause(str(error))
-        if "Master URL" in cause:
-            known = "local[*], local[N], spark://HOST:PORT, yarn, k8s://URL"
-            raise OptionError(f"Spark knows no master {master!r}; known are {known}") from None
-        raise RunError(f"Spark does not start: {cause}") from None
+        if "stopped SparkContext" in cause:  # it gave up
+            cause = "nobody answers there"
+        raise RunError(f"Spark does not start on {master!r}: {cause}") from None
+
+
+def _check_master(master: str) -> None:
+    """Refuse what is no master before Java starts: it would end without a word."""
+    if not _MASTER.fullmatch(master):
+        known = "local, local[N], local-cluster[N,CORES,MB], spark://HOST:PORT, yarn, k8s://URL"
+        raise OptionError(f"{master!r} is no Spark master; known are {known}")
 
 
 def _end(started: SparkSession) -> None:
