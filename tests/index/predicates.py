@@ -47,7 +47,17 @@ CONSTANTS = {
     "s": ["''", "'a'", "'ab'", "'abcdefg'", "'abcdefgh'", "'abcdefghi'", "'é'", "'a' || 'b'"],
 }
 SIGNS = ["<", "<=", "=", ">=", ">", "<>", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"]
-OTHER = ["i > l", "d * 2 > 1", "s LIKE '%b%'", "s LIKE 'a_'", "TRUE", "FALSE", "NULL", "length(s) = 1"]
+OTHER = [
+    "i > l",
+    "d * 2 > 1",
+    "s LIKE '%b%'",
+    "s LIKE 'a_'",
+    "TRUE",
+    "FALSE",
+    "NULL",
+    "length(s) = 1",
+    "s LIKE '%bcde%'",
+]
 
 
 @st.composite

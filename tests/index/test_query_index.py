@@ -93,6 +93,21 @@ def test_long_texts_that_begin_alike_are_distinguished():
     assert match_names(index, batch) == match_bits(index, batch) == {(0, "q7"), (1, "q2999")}
 
 
+def test_patterns_are_found_by_what_they_contain():
+    words = ["abcdefghi", "éclair", "cdef", "ab_d", "a\\\\bcdef", "abab", "xabcdx"]
+    patterns = [f"'%{word}%'" for word in words] + [f"'{word[0]}%{word[2:]}'" for word in words]
+    texts = {pattern: f"s LIKE {pattern}" for pattern in patterns} | {"not": "s NOT LIKE '%bcde%'"}
+    texts |= {"and": "s LIKE '%bcde%' AND i > 1", "or": "s LIKE '%bcde%' OR i > 1"}
+    batch = rows(
+        s=["abcdefghi", "xéclairx", "abababab", "abc", None, "xabcdxcdef", "a\\bcdef"], i=[1, 2, 3, None, 5, 6, 0]
+    )
+    index = index_of(texts)
+    assert match_names(index, batch) == match_bits(index, batch) == ask_duckdb(texts, batch)
+    again = QueryIndex.restore(index.save(), SCHEMA, open_duckdb)
+    again.remove(patterns[0])
+    assert match_names(again, batch) == {pair for pair in match_names(index, batch) if pair[1] != patterns[0]}
+
+
 def test_part_of_a_batch_is_matched_by_itself():
     texts = {"text": "s = 'abcdefghi'", "short": "s < 'b'", "number": "i > 1", "moment": "t IS NULL", "truth": "b"}
     whole = rows(s=["a", "abcdefghi", None, "c"], i=[1, 2, None, 4], b=[True, None, False, True])

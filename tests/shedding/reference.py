@@ -52,7 +52,9 @@ class Random(Policy):
 
 
 class Pattern(Policy):
-    """Classes are existence patterns, numbered stream by stream as they are first seen, the full one before all.
+    """Classes are existence patterns, numbered stream by stream as they are first seen.
+
+    Those without answers are all equal, the full one too.
 
     A stream is in the pattern of a tuple if it holds another of its key that has not ended when it starts. With
     ``hashed``, the paper's table of bit vectors: if it holds any of the same hash, ended or not.
@@ -82,6 +84,8 @@ class Pattern(Policy):
         if len(pattern) == self._stream_count:
             return 0.0, -1
         here = candidate.stream, pattern
+        if not self._answered[here]:
+            return 0.0, -1
         return self._answered[here] / self._arrived[here], self._numbers[candidate.stream].index(pattern)
 
     def _exists(self, other: Tuple, arrival: Tuple) -> bool:

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from skerry.catalog import Catalog, Source, Subscription, SubscriptionChange
 from skerry.errors import CheckpointError
+from skerry.model.expression import Expression
 from skerry.model.types import TIMESTAMP
+from skerry.operators.derive import Derive
 from skerry.subscriptions import versions
 from skerry.subscriptions.counters import COUNTS
 from skerry.subscriptions.registry import Registry, answer_schema
@@ -84,6 +86,41 @@ def test_registry_that_was_saved_goes_on_as_it_was(drawn, rows, cut):
     assert other.version == one.version
     mine, its = (registry.matches("road", batch_of(rows)).get("subscriptions/road") for registry in (one, other))
     assert (mine and rows_of(mine)) == (its and rows_of(its))
+
+
+def test_many_predicates_as_people_write_them_are_answered_as_by_duckdb():
+    forms = [
+        *("lane = {n} AND speed * 3.6 > {n}.5", "speed + lane > {n}", "upper(sensor) = 'A{n}'", "lane * {n} - 1 > 2.5"),
+        *("sensor IN ('a{n}', 'b', 'c', 'a1') AND LANE >= {n}", "sensor LIKE '%ab{n}%'", "road.speed > -{n}"),
+        *("lane NOT IN ({n}, 1) OR speed IS NULL", "abs(speed - lane) > {n}", "NOT (speed >= {n} OR lane % 2 = 1)"),
+        *("lane + 2147483647 > {n}", "CAST(sensor AS INT) = {n} OR lane = {n}", "sensor LIKE 'a{n}%' AND speed < 2"),
+        "sensor IN (" + ", ".join(f"'a{{n}}{other}'" for other in range(100)) + ")",
+    ]
+    texts = [form.format(n=number) for number in range(12) for form in forms]
+    there = {f"q{number}": Subscription(f"q{number}", "road", text) for number, text in enumerate(texts)}
+    registry = Registry([ROAD])
+    registry.change([SubscriptionChange(1, each) for each in there.values()])
+    sensors = [None, "a1", "A2", "b", "xab3", "a12", "7", "ab11"]
+    batch = batch_of(
+        [(speed, 0, lane, sensor) for speed in (None, 1.0, 7.5) for lane in (None, 1, 4) for sensor in sensors]
+    )
+    found = registry.matches("road", batch)["subscriptions"]
+    assert sorted(found.column("id").to_pylist()) == expected_of(there, batch)
+    for name in list(there)[::2]:
+        registry.change([SubscriptionChange(2, there.pop(name), removed=True)])
+    again = Registry.restore(registry.save(), [ROAD])
+    assert pairs(again, batch) == pairs(registry, batch) == expected_of(there, batch)
+
+
+def expected_of(there, batch):
+    """By DuckDB, each predicate alone, and false where it fails."""
+    numbered = batch.append_column("row", pa.array(range(batch.num_rows)))
+    bound = {name: each.predicate.replace("road.", "") for name, each in there.items()}
+    found = {
+        name: Derive([("row", Expression.of("row", pa.int64()))], Expression(text, pa.bool_())).transition(numbered)
+        for name, text in bound.items()
+    }
+    return sorted(name for name, rows in found.items() for _ in range(rows.num_rows))
 
 
 def test_answer_is_the_id_the_sensor_the_time_and_the_rest():

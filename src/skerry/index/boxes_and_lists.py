@@ -1,13 +1,14 @@
 """All boxes of an index: those that ask for a value that few others want are found by it, others by their extent."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from skerry.index.box_index import BoxIndex, Marks, Pairs
 from skerry.index.column_codes import Axis, Interval, encode_side
+from skerry.index.gram_lists import GRAM, GramLists, list_grams
 from skerry.index.operand_columns import OperandColumns, read_operand, write_operand
 from skerry.index.point_lists import Key, PointLists
 from skerry.index.region import Box, Operand
@@ -20,6 +21,14 @@ __all__ = ["BoxesAndLists"]
 _SHORT, _SHARE = 64, 128
 """A value that more boxes want than this, and than one in so many, finds too many of them."""
 _AXES, _LIST = ("axes", "box_axes"), "list "
+_VALUES, _TEXTS, _GRAMS = "values", "texts", "grams"
+
+
+class _Access(NamedTuple):
+    """What boxes are found by: the values of an operand, its texts, or runs of bytes in them."""
+
+    operand: Operand
+    kind: str
 
 
 class BoxesAndLists:
@@ -39,8 +48,8 @@ class BoxesAndLists:
         self._axes: dict[Axis, int] = {}
         self._box_axes: dict[Axis, int] = {}
         self._boxes = BoxIndex(axes=1)
-        self._lists: dict[Operand, PointLists] = {}
-        self._list_of: dict[int, Operand] = {}
+        self._lists: dict[_Access, PointLists] = {}
+        self._list_of: dict[int, _Access] = {}
 
     def __contains__(self, number: int) -> bool:
         """Whether there is a box of this number."""
@@ -53,33 +62,34 @@ class BoxesAndLists:
 
     def add(self, number: int, box: Box) -> Mapping[Operand, ValueSet]:
         """Add a box. Given back are the sides that are decided by codes alone, which may not be exact."""
-        chosen = _expand(*box.listed) if box.listed else self._choose_value(box.sides)
+        chosen = _expand(*box.listed) if box.listed else self._choose_value(box.sides) or self._choose_gram(box)
         if chosen is None:
             self._boxes.add(number, _number_sides(box.sides, self._box_axes))
             return box.sides
-        operand, keys = chosen
-        sides = box.sides if box.listed else {name: side for name, side in box.sides.items() if name != operand}
-        if operand not in self._lists:
-            self._lists[operand] = PointLists(is_text=isinstance(keys[0], bytes))
-        self._lists[operand].add(number, keys, _number_sides(sides, self._axes))
-        self._list_of[number] = operand
+        access, keys = chosen
+        is_side = not box.listed and access.kind != _GRAMS
+        sides = {name: side for name, side in box.sides.items() if not is_side or name != access.operand}
+        if access not in self._lists:
+            self._lists[access] = _make_lists(access.kind)
+        self._lists[access].add(number, keys, _number_sides(sides, self._axes))
+        self._list_of[number] = access
         return sides
 
     def remove(self, number: int) -> None:
         """Remove a box."""
-        operand = self._list_of.pop(number, None)
-        if operand is None:
+        access = self._list_of.pop(number, None)
+        if access is None:
             self._boxes.remove(number)
         else:
-            self._lists[operand].remove(number)
+            self._lists[access].remove(number)
 
     def match(self, columns: OperandColumns) -> Pairs:
         """The pairs of a reading and a box that it is in, in order of readings."""
         known: dict[Axis, Int64s] = {}
         found = self._boxes.match(columns.encode(self._box_axes, known))
-        for operand, boxes in self._lists.items():
+        for access, boxes in self._lists.items():
             if len(boxes):
-                others = boxes.match(columns.encode(self._axes, known), columns.find(operand))
+                others = boxes.match(columns.encode(self._axes, known), columns.find(access.operand))
                 found = Pairs(*merge_pairs(found, others)) if found.rows.size else Pairs(*others)
         return found
 
@@ -87,9 +97,9 @@ class BoxesAndLists:
         """One bitmap per reading."""
         known: dict[Axis, Int64s] = {}
         marks = self._boxes.marks(columns.encode(self._box_axes, known))
-        for operand, boxes in self._lists.items():
-            rows, numbers = boxes.match(columns.encode(self._axes, known), columns.find(operand))
-            held = np.array([number for number, wanted in self._list_of.items() if wanted == operand], np.int32)
+        for access, boxes in self._lists.items():
+            rows, numbers = boxes.match(columns.encode(self._axes, known), columns.find(access.operand))
+            held = np.array([number for number, wanted in self._list_of.items() if wanted == access], np.int32)
             labels = np.full(-(-held.size // 64) * 64, -1, np.int32)
             labels[: held.size] = held
             bits = np.zeros((columns.batch.num_rows, labels.size), np.uint8)
@@ -112,8 +122,8 @@ class BoxesAndLists:
         for name, axes in zip(_AXES, (self._axes, self._box_axes), strict=True):
             parts[name] = [write_operand(axis.operand) for axis in axes]
             parts[f"{name}_hashed"] = np.array([axis.hashed for axis in axes], np.int64)
-        parts["lists"] = [write_operand(operand) for operand in self._lists]
-        parts["lists_of_text"] = np.array([found.is_text for found in self._lists.values()], np.int64)
+        parts["lists"] = [write_operand(access.operand) for access in self._lists]
+        parts["list_kinds"] = [access.kind for access in self._lists]
         for number, found in enumerate(self._lists.values()):
             parts |= {f"{_LIST}{number} {name}": part for name, part in found.save().items()}
         return parts
@@ -124,25 +134,43 @@ class BoxesAndLists:
         found = cls()
         found._boxes = BoxIndex.restore({name: parts[name].to_numpy() for name in BoxIndex.PARTS})
         found._axes, found._box_axes = (_restore_axes(parts, name) for name in _AXES)
-        texts = parts["lists_of_text"].to_pylist()
-        for number, operand in enumerate(map(read_operand, parts["lists"].to_pylist())):
+        accesses = zip(map(read_operand, parts["lists"].to_pylist()), parts["list_kinds"].to_pylist(), strict=True)
+        for number, access in enumerate(_Access(*each) for each in accesses):
             prefix = f"{_LIST}{number} "
             own = {name.removeprefix(prefix): part for name, part in parts.items() if name.startswith(prefix)}
-            found._lists[operand] = PointLists.restore(own, is_text=bool(texts[number]))
-            found._list_of |= dict.fromkeys(own["numbers"].to_pylist(), operand)
+            found._lists[access] = type(_make_lists(access.kind)).restore(own, is_text=access.kind == _TEXTS)
+            found._list_of |= dict.fromkeys(own["numbers"].to_pylist(), access)
         return found
 
-    def _choose_value(self, sides: Mapping[Operand, ValueSet]) -> tuple[Operand, list[Key]] | None:
+    def _choose_value(self, sides: Mapping[Operand, ValueSet]) -> tuple[_Access, list[Key]] | None:
         """The value by which to find a box: the one that fewest want. None if there is none that few want."""
-        points = [(operand, found) for operand, values in sides.items() if (found := _find_point(values)) is not None]
+        points = [
+            (_Access(operand, _TEXTS if isinstance(key, bytes) else _VALUES), key)
+            for operand, values in sides.items()
+            if (key := _find_point(values)) is not None
+        ]
+        return self._choose_least_wanted(points)
+
+    def _choose_gram(self, box: Box) -> tuple[_Access, list[Key]] | None:
+        """The run of bytes by which to find a box, chosen in the same way."""
+        if box.contained is None or len(box.contained[1]) < GRAM:
+            return None
+        access = _Access(box.contained[0], _GRAMS)
+        return self._choose_least_wanted([(access, gram) for gram in list_grams(box.contained[1])])
+
+    def _choose_least_wanted(self, points: Sequence[tuple[_Access, Key]]) -> tuple[_Access, list[Key]] | None:
         if not points:
             return None
-        counts = [self._lists[operand].count_wanting(key) if operand in self._lists else 0 for operand, key in points]
+        counts = [self._lists[access].count_wanting(key) if access in self._lists else 0 for access, key in points]
         fewest = min(counts)
         if fewest > max(_SHORT, (len(self._list_of) + len(self._boxes)) // _SHARE):
             return None
-        operand, key = points[counts.index(fewest)]
-        return operand, [key]
+        access, key = points[counts.index(fewest)]
+        return access, [key]
+
+
+def _make_lists(kind: str) -> PointLists:
+    return GramLists() if kind == _GRAMS else PointLists(is_text=kind == _TEXTS)
 
 
 def _find_point(values: ValueSet) -> Key | None:
@@ -154,11 +182,11 @@ def _find_point(values: ValueSet) -> Key | None:
     return low if is_one else None
 
 
-def _expand(operand: Operand, values: ValueSet) -> tuple[Operand, list[Key]]:
+def _expand(operand: Operand, values: ValueSet) -> tuple[_Access, list[Key]]:
     """All values of a list."""
     if isinstance(values.spans[0][0], bytes):
-        return operand, [low for low, _ in values.spans]
-    return operand, [key for low, high in values.spans for key in range(low, high)]
+        return _Access(operand, _TEXTS), [low for low, _ in values.spans]
+    return _Access(operand, _VALUES), [key for low, high in values.spans for key in range(low, high)]
 
 
 def _number_sides(sides: Mapping[Operand, ValueSet], axes: dict[Axis, int]) -> dict[int, Interval]:

@@ -109,7 +109,9 @@ def _is_long_text(low: bytes, high: bytes) -> bool:
 
 def is_exact(values: ValueSet) -> bool:
     """Whether codes alone decide which values are in a side; otherwise texts must be compared."""
-    return all(not isinstance(cut, bytes) or _is_exact_cut(cut) for span in values.spans for cut in span)
+    if not values.spans or not isinstance(values.spans[0][0], bytes):
+        return True
+    return all(_is_exact_cut(cut) for span in values.spans for cut in span)
 
 
 def _is_exact_cut(cut: bytes) -> bool:

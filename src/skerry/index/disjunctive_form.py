@@ -109,4 +109,16 @@ def intersect(parts: Sequence[tuple[Part, Terms]]) -> Terms:
         pairs = (one & other for one in found for other in terms)
         return tuple(term for term in pairs if term.is_possible)
 
+    if all(len(terms) == 1 for _, terms in parts):  # by far the most, so they are spared the rest
+        return _join_single([terms[0] for _, terms in parts])
     return reduce(meet, sorted(parts, key=lambda part: len(part[1])), (Term(),))
+
+
+def _join_single(terms: Sequence[Term]) -> Terms:
+    """The intersection of terms."""
+    sides: dict[Operand, ValueSet] = {}
+    for term in terms:
+        for name, values in term.sides.items():
+            sides[name] = sides[name] & values if name in sides else values
+    found = Term(sides, tuple(part for term in terms for part in term.residual))
+    return (found,) if found.is_possible else ()

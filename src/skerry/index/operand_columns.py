@@ -22,8 +22,11 @@ class OperandColumns(NamedTuple):
     derived: Mapping[Derived, pa.Array]
 
     def find(self, operand: Operand) -> pa.Array:
-        """The values of an operand."""
-        return self.batch.column(operand) if isinstance(operand, str) else self.derived[operand]
+        """The values of an operand; NULL if it was not computed, since no box is about it any more."""
+        if isinstance(operand, str):
+            return self.batch.column(operand)
+        found = self.derived.get(operand)
+        return pa.nulls(self.batch.num_rows, operand.type) if found is None else found
 
     def encode(self, axes: Iterable[Axis], known: dict[Axis, Int64s]) -> Int64s:
         """Readings as points: axis by row. ``known`` are the codes of axes that were encoded before."""

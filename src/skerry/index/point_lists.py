@@ -95,11 +95,20 @@ class PointLists:
     def match(self, points: Int64s, column: pa.Array) -> tuple[Int32s, Int32s]:
         """The pairs of a point and a box that it is in, in order of points; points are axis by row."""
         self.settle()
+        return self.match_values(points, self._find_values(column))
+
+    def match_values(self, points: Int64s, values: Int64s) -> tuple[Int32s, Int32s]:
+        """The same, of the numbers of values; -1 for a value that no box asks for."""
         chains = Chains(
             *(part.array for part in (self._heads, self._entry_slots, self._following, self._numbers)),
             *(part.array for part in (self._side_firsts, self._axes, self._lows, self._highs)),
         )
-        return match_chains(chains, points, self._find_values(column))
+        return match_chains(chains, points, values)
+
+    def find_keys(self, keys: Int64s) -> Int64s:
+        """The numbers of values that are no texts."""
+        assert isinstance(self._known, Integers)
+        return self._known.find(keys)
 
     def settle(self) -> None:
         """Chain what was added."""
@@ -201,7 +210,7 @@ class PointLists:
         if isinstance(self._known, Texts):
             found = self._known.find(*bytes_of(column))
         else:
-            found = self._known.find(encode_column(Axis(""), column))
+            found = self.find_keys(encode_column(Axis(""), column))
         if column.null_count:
             found[column.is_null().to_numpy(zero_copy_only=False)] = -1
         return found

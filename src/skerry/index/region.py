@@ -68,12 +68,14 @@ class Box:
     """A reading is in a box if each operand named has a value of its set, and the residual is true.
 
     A set has one span at the most. NULL belongs to it only if there is no span or it starts at the least value.
-    ``listed`` is an operand that must have one of many values, if there is such a list.
+    ``listed`` is an operand that must have one of many values, if there is such a list. ``contained`` is a column and
+    a text in it without which the residual is not true.
     """
 
     sides: Mapping[Operand, ValueSet] = field(default_factory=dict)
     residual: Residual | None = None
     listed: tuple[Operand, ValueSet] | None = None
+    contained: tuple[str, bytes] | None = None
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,6 @@ class Region:
     @property
     def derived(self) -> frozenset[Derived]:
         """The expressions that its boxes are about."""
-        named = {operand for box in self.boxes for operand in box.sides}
-        named |= {box.listed[0] for box in self.boxes if box.listed}
-        return frozenset(operand for operand in named if isinstance(operand, Derived))
+        named = [operand for box in self.boxes for operand in box.sides if not isinstance(operand, str)]
+        listed = [box.listed[0] for box in self.boxes if box.listed and not isinstance(box.listed[0], str)]
+        return frozenset([*named, *listed])

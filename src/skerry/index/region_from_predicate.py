@@ -13,7 +13,7 @@ from skerry.index.domains import Domain, domain_of
 from skerry.index.form import Form
 from skerry.index.operands import Derive, Operands, derive_nothing
 from skerry.index.predicate_reader import PredicateReader
-from skerry.index.region import Box, Operand, Region, Residual
+from skerry.index.region import Box, Operand, Region
 from skerry.index.residual_template import ResidualTemplate
 from skerry.index.value_sets import ValueSet
 
@@ -71,16 +71,18 @@ class RegionTemplate:
             residual, hull = whole, self._split_spans(widest, values.hull)
             if len(hull) == 1:
                 pieces[widest] = hull
-        left = self._fill_residual(residual)
-        return [Box(dict(zip(pieces, chosen, strict=True)), left, listed) for chosen in product(*pieces.values())]
+        template = self._find_template(residual)
+        left, contained = (template.fill(), template.find_contained()) if template else (None, None)
+        sides = (dict(zip(pieces, chosen, strict=True)) for chosen in product(*pieces.values()))
+        return [Box(each, left, listed, contained) for each in sides]
 
-    def _fill_residual(self, parts: tuple[Part, ...]) -> Residual | None:
+    def _find_template(self, parts: tuple[Part, ...]) -> ResidualTemplate | None:
         if not parts:
             return None
         key = tuple((id(part.tree), part.negated) for part in parts)
         if key not in self._residuals:
             self._residuals[key] = ResidualTemplate(self._form, parts, self._schema, self._evaluator)
-        return self._residuals[key].fill()
+        return self._residuals[key]
 
     def _split_spans(self, operand: Operand, values: ValueSet) -> list[ValueSet]:
         """One set per span. NULL comes right below the least value, in a set of its own if that is not included."""

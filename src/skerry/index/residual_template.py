@@ -4,6 +4,7 @@ A constant gets a slot, a column of its own, only where its type as a column is 
 literal, so that an expression means the same with slots. All others stay in the text.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
@@ -54,6 +55,11 @@ class ResidualTemplate:
         self._columns = tuple(name for name in schema.names if name in names)
         self._known: dict[str, bool] = {}
         self._slots = self._find_slots(parts)
+        self._patterns = [
+            (part.tree.this.name, index)
+            for part in parts
+            if not part.negated and (index := self._find_pattern(part.tree)) is not None
+        ]
 
     def fill(self) -> Residual:
         """With the constants that the form holds now."""
@@ -73,6 +79,18 @@ class ResidualTemplate:
         if form not in self._known:
             self._known[form] = not constants or self._can_bind(form)
         return Residual(form, self._columns, tuple(constants)) if self._known[form] else self._fill_without_slots()
+
+    def find_contained(self) -> tuple[str, bytes] | None:
+        """A column, and the longest text that must be in it to be like a pattern; None if there is no pattern."""
+        found = [(name, _find_longest(str(self._form.constants[index]))) for name, index in self._patterns]
+        return max(found, key=lambda each: len(each[1]), default=None)
+
+    def _find_pattern(self, tree: exp.Expr) -> int | None:
+        """Which of the constants is the pattern that a column of texts must be like."""
+        if type(tree) is not exp.Like or tree.args.get("negate") or not isinstance(tree.this, exp.Column):
+            return None
+        is_text = tree.this.name in self._schema.names and self._schema.field(tree.this.name).type == pa.string()
+        return self._form.index_of(tree.expression) if is_text else None
 
     def _fill_without_slots(self) -> Residual:
         return Residual(self._text.write(), self._columns)
@@ -122,6 +140,12 @@ class ResidualTemplate:
             return "DECIMAL" if not is_text and "." in literal.name else None
         type_ = ask_type(write_expression(operand), self._schema, self._evaluator)
         return None if type_ is None else _choose_type(literal, parent, operand, type_)
+
+
+def _find_longest(pattern: str) -> bytes:
+    """The longest part of a quoted pattern without wildcards; nothing if some may be escaped."""
+    text = pattern[1:-1].replace("''", "'")
+    return b"" if "\\" in text else max((part.encode() for part in re.split("[%_]", text)), key=len)
 
 
 def _other_operand(parent: exp.Expr | None, node: exp.Expr) -> exp.Expr | None:

@@ -10,6 +10,7 @@ from skerry.errors import KernelError, LimitError
 from skerry.kernels.joins.snjoin import Tuples, check_tuples
 from skerry.kernels.shedding.bounded_join import COUNTERS, LOG, POLICY, WINDOWS, join, sweep
 from skerry.kernels.shedding.loss_counters import COMMON, LIMIT, LOGGED, PAGES, REFUSING, empty_counters, sample_hashes
+from skerry.kernels.shedding.policies.pattern import drop_counts, recount
 from skerry.kernels.shedding.window_arrays import complete, empty_windows, grow_windows, rows_held, strip
 from skerry.model.arrays import Float64s, Int64s
 from skerry.model.time import Micros
@@ -80,6 +81,7 @@ class BoundedJoin:
         self._usual = 0.0
         self._windows = empty_windows(budgets.astype(np.int64))
         self._policy = make_policy(policy, self._windows, seed, hash_values)
+        self._hash_values = hash_values
         self._counters = empty_counters(stream_count, self._policy.label_count, span_us, sample)
         self._ledger = Ledger(stream_count, Micros(span_us))
 
@@ -153,14 +155,14 @@ class BoundedJoin:
         kinds = {name: array.dtype for name, array in self._parts().items()}
         arrays = unpack_arrays(blob, {**kinds, "ledger": np.dtype(np.uint8), "pace": np.dtype(np.float64)})
         self._windows = complete(_rebuild(self._windows, arrays, "windows"))
-        self._policy = _rebuild(self._policy, arrays, "policy")
+        self._policy = recount(_rebuild(self._policy, arrays, "policy"), self._windows, self._hash_values)
         self._counters = _rebuild(self._counters, arrays, "books")
         self._ledger.restore(arrays["ledger"].tobytes())
         self.share, self._usual = arrays["pace"].tolist()
 
     def _parts(self) -> dict[str, npt.NDArray[Any]]:
         """All arrays by the name they are saved under, but for those that follow from others."""
-        records = {"windows": strip(self._windows), "policy": self._policy, "books": self._counters}
+        records = {"windows": strip(self._windows), "policy": drop_counts(self._policy), "books": self._counters}
         return {
             full_name: array for name, record in records.items() for full_name, array in _arrays(record, name).items()
         }

@@ -151,6 +151,7 @@ def insert(windows, entry, stream, number):
     slot["earlier"] = last
     tuples[base + np.uint64(last)]["later"] = number
     nobody["earlier"] = number
+    slot["serial"] = np.uint32(slots["received"] & 0xFFFFFFFF)
     slots["held"] += 1
     windows.entries[entry]["held"] = max(windows.entries[entry]["held"], 0) + 1
 

@@ -54,7 +54,10 @@ _TUPLE = np.dtype(
         ("younger", np.uint32),  # of its class
         ("elder", np.uint32),
         ("fate", np.uint32),
-        ("unused", np.uint32),  # a tuple is a cache line
+        (
+            "serial",
+            np.uint32,
+        ),  # how many had arrived in its stream before, as far as 32 bits go; then it is a cache line
     ]
 )
 _ENTRY = np.dtype(

@@ -20,7 +20,9 @@ from skerry.shedding.report import report_losses
 __all__ = ["SheddingJoin"]
 
 _SHEDDING = "shedding"
-_HASH_VALUES = 2**16
+_FEWEST_HASH_VALUES, _MOST_HASH_VALUES = 2**16, 2**24
+_VALUES_A_ROW = 16
+"""Hash values for each row of the budget, so that keys seldom share one; they take 64 bytes per row and side."""
 _SHORTEST_SPAN_US = 1_000_000
 _SLACK = 3
 """How many rows may be stored for each that is in a window, before those that were given up are let go."""
@@ -42,7 +44,7 @@ class SheddingJoin(MultiJoin):
             len(sides),
             np.full(len(sides), memory_rows, np.int64),
             policy,
-            hash_values=_HASH_VALUES if hashed else 0,
+            hash_values=_count_hash_values(memory_rows) if hashed else 0,
             span_us=max(_SHORTEST_SPAN_US, *(side.span_us or 0 for side in sides)),
         )
         self._technique = _Bounded(self._table, len(sides), limit)
@@ -98,6 +100,16 @@ class SheddingJoin(MultiJoin):
         """Keep the columns of what is in the windows, and no more."""
         for stream, store in enumerate(self._stores):
             store.keep(self._table.live_rows(stream))
+
+
+def _count_hash_values(memory_rows: int) -> int:
+    """How many hash values patterns are kept by: a power of two that grows with the budget, within bounds.
+
+    >>> [_count_hash_values(rows) for rows in (500, 50_000, 10_000_000)]
+    [65536, 1048576, 16777216]
+    """
+    wanted = 2 ** (_VALUES_A_ROW * memory_rows - 1).bit_length()
+    return min(max(wanted, _FEWEST_HASH_VALUES), _MOST_HASH_VALUES)
 
 
 class _Bounded(Technique):

@@ -3,7 +3,7 @@
 Kwon, Lee, Kim: Load shedding for multi-way stream joins based on arrival order patterns, 2010, section 3.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from skerry.kernels.shedding.priority_queues import first
 from skerry.kernels.shedding.window_arrays import NONE, Records, Windows, lengthen
 from skerry.model.arrays import Int32s, Int64s
 
-__all__ = ["Pattern"]
+__all__ = ["Pattern", "drop_counts", "recount"]
 
 _FEW, _MANY = 64, 4096
 _DIRECT = 8
@@ -50,8 +50,9 @@ class Pattern(NamedTuple):
     """Classes are pairs of stream and pattern; only those that were seen take room.
 
     The priority of a class is the answers per tuple that it has had, r(e) / n(e), and 0 for the full pattern: its
-    tuples have had theirs, where keys do not repeat. The classes of a stream are kept in order of priority, with a
-    bit for each that has tuples: a victim is found at once, whatever the number of tuples and keys.
+    tuples have had theirs, where keys do not repeat. Of classes with priority 0, the tuple that arrived first goes.
+    The classes of a stream are kept in order of priority, with a bit for each that has tuples: a victim is found at
+    once, whatever the number of tuples and keys.
 
     When there are very many classes, those without tuples that came up least are forgotten.
 
@@ -121,8 +122,11 @@ class Pattern(NamedTuple):
         return self.classes[kind]["answers"] / max(self.classes[kind]["tuples"], 1.0)
 
     def evict(self, windows, stream):
-        """The first tuple of the class that yields least."""
-        return first(self, windows, stream, lowest(self.ranks, stream))
+        """The first tuple of the class that yields least; of classes that yield nothing, the first of all theirs."""
+        kind = lowest(self.ranks, stream)
+        if kind != 0 and _yields_nothing(self.classes[kind]):
+            kind = _eldest_of_nothing(self, windows, stream, kind)
+        return first(self, windows, stream, kind)
 
     def withdraw(self, windows, stream, number):
         """Out of its class. It is the first there, unless it is a ghost from the start, and then the last."""
@@ -172,6 +176,31 @@ class Pattern(NamedTuple):
         return self.used[0] + 1 == self.classes.size
 
 
+def drop_counts(policy: Any) -> Any:
+    """A policy as it is saved: the counts by hash value are as large as the budget, and follow from what is held."""
+    return policy._replace(counts=policy.counts[:0]) if isinstance(policy, Pattern) else policy
+
+
+def recount(policy: Any, windows: Windows, hash_values: int) -> Any:
+    """A policy that was saved, with the counts of the tuples that windows hold."""
+    if not isinstance(policy, Pattern):
+        return policy
+    counts = np.zeros((hash_values, len(windows.streams)), np.int32)
+    if hash_values:
+        for stream in range(len(windows.streams)):
+            _count_held(counts, windows, stream)
+    return policy._replace(counts=counts)
+
+
+@inner_kernel
+def _count_held(counts, windows, stream):
+    number = windows.tuples[at(windows, stream, NONE)]["later"]
+    while number != NONE:
+        slot = windows.tuples[at(windows, stream, number)]
+        counts[_hash_value(counts, windows.entries[np.int64(slot["entry"])]["key"]), stream] += 1
+        number = slot["later"]
+
+
 def _index_size(room: int, streams: int) -> int:
     return streams << streams if streams <= _DIRECT else 2 * room
 
@@ -203,6 +232,28 @@ def _begin(policy, windows, stream, pattern, kind):
     group["rank"] = policy.ranks.sizes[stream]
     policy.ranks.order[stream, group["rank"]] = kind
     policy.ranks.sizes[stream] += 1
+
+
+@inlined_kernel
+def _yields_nothing(group):
+    return (group["tie"] == 0) | (group["answers"] == 0.0)
+
+
+@inner_kernel
+def _eldest_of_nothing(policy, windows, stream, kind):
+    """Of the classes without answers, which are the lowest, the one whose first tuple arrived first."""
+    rank, size = np.int64(policy.classes[kind]["rank"]) + 1, policy.ranks.sizes[stream]
+    serial = windows.tuples[at(windows, stream, policy.classes[kind]["front"])]["serial"]
+    while rank < size and _yields_nothing(policy.classes[policy.ranks.order[stream, rank]]):
+        other = np.int64(policy.ranks.order[stream, rank])
+        front = policy.classes[other]["front"]
+        if front != NONE:
+            another = windows.tuples[at(windows, stream, front)]["serial"]
+            # Serials begin again at 0 some day: the elder is less than half a turn behind the other.
+            if ((np.int64(serial) - np.int64(another)) & 0xFFFFFFFF) < 0x80000000:
+                kind, serial = other, another
+        rank += 1
+    return kind
 
 
 @inlined_kernel
