@@ -81,7 +81,8 @@ class SparkLog:
         if (known := progress.digest_of(batch)) and known != self.digest(batch):
             raise CheckpointError(str(path), "is damaged: it is not the one that the record of progress knows")
         if not is_intact(path):
-            raise CheckpointError(str(path.with_name(f".{path.name}.crc")), f"is damaged: it does not fit {path.name!r}")
+            beside = path.with_name(f".{path.name}.crc")
+            raise CheckpointError(str(beside), f"is damaged: it does not fit {path.name!r}")
 
     def _list_descriptions(self) -> Iterator[Path]:
         """The files that say what state there is."""
