@@ -218,9 +218,9 @@ FEW = [
     ("run.json", change_a_byte, "run.json' is damaged"),
     ("registry/*.base", swap, ".base' belongs to another run"),
     ("spark/metadata", empty, "metadata' is damaged"),
-    ("spark/offsets/3", change_a_byte, ""),
-    ("spark/state/0/0/3.changelog", lose, "3.changelog' is missing"),
-    ("spark/state/0/0/3.changelog", change_a_byte, "3.changelog' is damaged"),
+    ("spark/commits/0", cut_short, ""),
+    ("spark/state/0/0/1.zip", lose, "1.zip' is missing"),
+    ("spark/state/0/1/1.zip", change_a_byte, "1.zip' is damaged"),
 ]
 
 

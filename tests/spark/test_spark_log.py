@@ -73,6 +73,13 @@ def test_other_positions_than_those_recorded_are_refused(tmp_path, batch):
         Checkpoint(tmp_path, 2, "script")
 
 
+def test_damaged_checksum_of_whole_positions_is_named(tmp_path):
+    broken_off(tmp_path, planned=4, recorded=4, committed=4)
+    (tmp_path / "spark" / "offsets" / ".4.crc").write_bytes(b"crc\0\0\0\2\0\7")
+    with pytest.raises(CheckpointError, match=r"offsets/\.4\.crc' is damaged: it does not fit '4'"):
+        Checkpoint(tmp_path, 2, "script")
+
+
 @pytest.mark.parametrize("name", ["run.json", "progress.json"])
 def test_file_of_another_run_is_refused(tmp_path, name):
     for run in ("one", "other"):

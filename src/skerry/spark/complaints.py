@@ -22,7 +22,7 @@ _OWN = re.compile(r"\bskerry\.errors\.(\w+): (.+)")
 _CAUSE = re.compile(r"^(?:Caused by|Suppressed)?:? ?[\w.$]*(?:Error|Exception)\w*: (.+)$", re.MULTILINE)
 _QUERY = re.compile(r"terminated with exception: (.+)")
 _FAULTS = {
-    "is damaged: its checksum does not match": r"Checksum error",
+    "is damaged: its checksum does not match": r"Checksum error|Checksum file",
     "is missing": r"does not exist|FileNotFound|NoSuchFile|No such file|not found",
 }
 _LOST = re.compile(

@@ -93,6 +93,9 @@ class SparkLog:
         self._require(path)
         if (known := progress.digest_of(batch)) and known != self.digest(batch):
             raise CheckpointError(str(path), "is damaged: it is not the one that the record of progress knows")
+        if not is_intact(path):
+            beside = path.with_name(f".{path.name}.crc")
+            raise CheckpointError(str(beside), f"is damaged: it does not fit {path.name!r}")
 
     def _list_descriptions(self) -> Iterator[Path]:
         """The files that say what state there is."""
