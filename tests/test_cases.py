@@ -23,7 +23,7 @@ def test_case_holds_in_process_whatever_the_step(file: Path, step_rows: int) -> 
 @pytest.mark.spark
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_case_holds_on_spark(file: Path) -> None:
-    assert check(read_case(file.read_text()), Settings("spark", "local[2]", step_rows=3)) == []
+    assert check(read_case(file.read_text()), Settings("spark", "local[2]", step_rows=8)) == []
 
 
 @pytest.mark.cluster

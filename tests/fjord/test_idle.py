@@ -66,6 +66,12 @@ def test_a_view_that_waits_at_the_end_says_for_whom():
     assert answered(given)[0].held_back == {}
 
 
+def test_nobody_is_held_back_against_a_source_that_is_used_up():
+    steps = iter([False] * 5)
+    outcome = FjordRuntime(pipeline([0]), MemorySink()).run(stopped=lambda: next(steps, True))
+    assert outcome.held_back == {}
+
+
 def test_answers_do_not_depend_on_the_timeout_nor_on_steps():
     wanted = answered(pipeline([0, 33, 200]))[1].table("missing").column("ts").to_pylist()
     for rows in (1, 3, 50):

@@ -49,12 +49,16 @@ def pass_idle(
 
 
 def find_held_back(views: Iterable[CutView], newest: Mapping[str, Micros]) -> dict[str, list[str]]:
-    """The views that wait for a source whose watermark is behind that of another, and the sources they wait for."""
+    """The views that wait for a source whose watermark is behind that of another, and the sources they wait for.
+
+    A source that is used up is ahead of all others, and nobody's measure.
+    """
     found = {}
     for view in views:
         marks = {
             feed.source.name: watermark(feed.source, newest.get(feed.source.name, START_OF_TIME))
             for feed in view.clocks
+            if newest.get(feed.source.name, START_OF_TIME) < END_OF_TIME
         }
         if view.stateful and len(set(marks.values())) > 1:
             found[view.name] = sorted(name for name, mark in marks.items() if mark == min(marks.values()))
