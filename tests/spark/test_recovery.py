@@ -4,6 +4,7 @@ import random
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -50,12 +51,12 @@ stretch(a, b, t) :- jam(a, b), NOT within(a, b), traffic(a, v, t), v < 55.0.
 """
 
 
-def _command(folder: Path, out: str) -> list[str]:
+def _command(folder: Path, out: str, *more: str) -> list[str]:
     # -c, not the console script: the tests need no installed entry point.
     main = "from skerry.cli import main; main()"
     options = ["--format", "csv", "--master", "local[2]", "--batch-rows", "2500"]
     kept = ["--out", str(folder / out), "--checkpoint", str(folder / f"{out}-checkpoint")]
-    return [sys.executable, "-c", main, "run", str(folder / "script.sql"), *options, *kept]
+    return [sys.executable, "-c", main, "run", str(folder / "script.sql"), *options, *kept, *more]
 
 
 def _answers(folder: Path) -> dict[str, bytes]:
@@ -101,6 +102,28 @@ def _check_killed_run(tmp_path: Path, attempts: int, most: int, minutes: int) ->
 @pytest.mark.timeout(400)
 def test_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     _check_killed_run(tmp_path, attempts=2, most=2, minutes=15)
+
+
+def _rows(folder: Path) -> dict[str, Counter[str]]:
+    """The lines of each output, whichever files they are in, without their heads."""
+    found: dict[str, Counter[str]] = {}
+    for part in folder.rglob("part-*"):
+        found.setdefault(str(part.parent.relative_to(folder)), Counter()).update(part.read_text().splitlines()[1:])
+    return found
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_killed_run_goes_on_with_other_buckets(tmp_path: Path) -> None:
+    (tmp_path / "script.sql").write_text(SCRIPT.format(minutes=25))
+    (tmp_path / "jams.dl").write_text(RULES)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    subprocess.run(_command(tmp_path, "whole"), check=True, timeout=1200, **quiet)
+    for buckets in ("2", "3", "1"):
+        process = subprocess.Popen(_command(tmp_path, "cut", "--buckets", buckets), **quiet)
+        assert _killed_after(process, tmp_path / "cut", _batches(tmp_path / "cut") + 1)
+    subprocess.run(_command(tmp_path, "cut", "--buckets", "4"), check=True, timeout=1200, **quiet)
+    assert _rows(tmp_path / "cut") == _rows(tmp_path / "whole")
 
 
 @pytest.mark.soak
