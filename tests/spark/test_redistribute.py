@@ -14,6 +14,7 @@ from skerry.database import Database, Settings
 from skerry.errors import InputError
 from skerry.pipeline.outcome import Outcome
 from skerry.sinks.memory import MemorySink
+from skerry.spark.checkpoint import Checkpoint
 from skerry.spark.redistribute import Redistribution
 from tests.spark.test_recovery import RULES
 
@@ -117,19 +118,24 @@ def break_off(*_: object) -> None:
     raise BreakOff
 
 
+def read_generation(folder: Path) -> int:
+    return json.loads((folder / "checkpoint" / "layout.json").read_text().splitlines()[0])["generation"]
+
+
 def test_change_that_breaks_off_at_every_point_changes_nothing(tmp_path, monkeypatch, undisturbed):
     sink = MemorySink()
     for buckets in (2, None):  # the checkpoint keeps the number
         run(tmp_path, sink, buckets, batches=1, views=MEAN)
-    assert not (tmp_path / "checkpoint" / "layout.json").exists()
-    for where, buckets in (("_keep", 3), ("_repartition", 3), ("_settle", None)):
-        monkeypatch.setattr(Redistribution, where, break_off)
+    assert read_generation(tmp_path) == 0
+    points = ((Checkpoint, "keep_layout", 3), (Redistribution, "_repartition", 3), (Redistribution, "_settle", None))
+    for owner, where, buckets in points:
+        monkeypatch.setattr(owner, where, break_off)
         with pytest.raises(BreakOff):
             run(tmp_path, sink, buckets, views=MEAN)
         monkeypatch.undo()
     run(tmp_path, sink, 1, batches=0, views=MEAN)  # the change to three is completed first
     run(tmp_path, sink, None, views=MEAN)
-    assert json.loads((tmp_path / "checkpoint" / "layout.json").read_text())["generation"] == 2
+    assert read_generation(tmp_path) == 2
     assert {output: rows(sink)[output] for output in ("mean", "too_late")} == {
         output: undisturbed[output] for output in ("mean", "too_late")
     }
