@@ -15,7 +15,7 @@ from skerry.model.time import MICROS, Micros, show, show_span
 
 __all__ = ["AheadLimit"]
 
-_FAR_US, _NEAR_US, _CLOCK_US = MICROS["HOUR"], MICROS["MINUTE"], MICROS["DAY"]
+_FAR_US, _NEAR_US = MICROS["DAY"], MICROS["MINUTE"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class AheadLimit:
     >>> schema = pa.schema({"ts": pa.timestamp("us")})
     >>> limit = AheadLimit.of(Source("road", schema, "file", event_time="ts", delay_us=Micros(0)))
     >>> (show_span(limit.near_us), show_span(limit.far_us), limit.strict)
-    ('1min', '1h', False)
+    ('1min', '1d', False)
     """
 
     far_us: Micros
@@ -51,7 +51,7 @@ class AheadLimit:
     @property
     def clock_us(self) -> Micros:
         """How far a live reading may be ahead of the clock."""
-        return self.far_us if self.strict else Micros(max(_CLOCK_US, self.far_us))
+        return self.far_us
 
     def explain_by_clock(self, column: str, moment: int) -> str:
         """Say why a live reading was rejected."""

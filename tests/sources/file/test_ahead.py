@@ -49,7 +49,7 @@ def accepted(connector):
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
 @given(rows=seconds, block_bytes=st.integers(20, 400), strict=st.booleans())
 def test_what_is_ahead_does_not_depend_on_how_a_file_is_cut(suffix, rows, block_bytes, strict):
-    far, near, most = (60, 60, 60) if strict else (3_600, 60, None)
+    far, near, most = (60, 60, 60) if strict else (86_400, 60, None)
     marks, _ = mark_ahead(rows, [], None, far, near, strict=strict)
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder) / f"a.{suffix}", rows)
