@@ -21,7 +21,7 @@ from skerry.pipeline.outcome import Outcome
 from skerry.sinks.files import FileSink
 from skerry.spark.session import session
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(7200)]
 
 SCRIPT = """CREATE SOURCE road (ts TIMESTAMP, segment INT, speed DOUBLE, WATERMARK FOR ts AS ts - INTERVAL '2' SECOND)
     WITH (connector='file', path='*.csv');
@@ -238,7 +238,8 @@ def test_every_file_may_be_damaged(stopped, whole, other, tmp_path):
             try:
                 said = check(stopped, whole, other, tmp_path / "copy", name, fault)
             except Exception as error:
-                wrong.append((name, fault.__name__, repr(error)))
+                said = f"WRONG {error!r}"
+                wrong.append((name, fault.__name__, said))
             print(name, fault.__name__, said or "right answers", flush=True)
             shutil.rmtree(tmp_path / "copy")
     assert wrong == []
