@@ -73,6 +73,9 @@ class SparkLog:
         for path in (self.folder / "metadata", self.folder / "commits" / str(done), *self._list_descriptions()):
             if path.exists() and not is_intact(path):
                 raise CheckpointError(str(path), "is damaged: its checksum does not match")
+        for operator in (self.folder / "state").glob("[0-9]*"):
+            if done >= 0 and not any(operator.glob("_metadata/**/[0-9]*")):
+                raise CheckpointError(str(operator / "_metadata"), "is missing, or has no file")
         check_state(self.folder / "state", done + 1)
 
     def _check_digest(self, batch: int, progress: Progress) -> None:
