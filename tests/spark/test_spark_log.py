@@ -73,6 +73,13 @@ def test_other_positions_than_those_recorded_are_refused(tmp_path, batch):
         Checkpoint(tmp_path, 2, "script")
 
 
+def test_state_without_its_description_is_refused(tmp_path):
+    broken_off(tmp_path, planned=4, recorded=4, committed=4)
+    (tmp_path / "spark" / "state" / "0" / "_metadata" / "v2").mkdir(parents=True)
+    with pytest.raises(CheckpointError, match="_metadata' is missing, or has no file"):
+        Checkpoint(tmp_path, 2, "script")
+
+
 def test_damaged_checksum_of_whole_positions_is_named(tmp_path):
     broken_off(tmp_path, planned=4, recorded=4, committed=4)
     (tmp_path / "spark" / "offsets" / ".4.crc").write_bytes(b"crc\0\0\0\2\0\7")

@@ -244,3 +244,12 @@ def test_changed_version_is_refused(project, tmp_path):
         path.write_bytes(path.read_bytes().replace(b"lane = 1", b"lane = 2"))
     with pytest.raises(CheckpointError, match="its checksum does not match"):
         folder.at(seen[1])
+
+
+def test_versions_of_another_run_in_the_same_folder_are_not_taken_for_those_of_the_first(tmp_path):
+    for run, names in (("one", "a"), ("other", "bc")):
+        for path in tmp_path.glob("*.base"):
+            path.unlink()
+        folder = RegistryFolder(tmp_path, (ROAD,), run=run)
+        folder.begin([Subscription(name, "road", "lane = 1") for name in names], 1)
+        assert len(registry_at(folder, 1)) == len(names)

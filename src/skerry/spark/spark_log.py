@@ -83,10 +83,17 @@ class SparkLog:
             self._check_digest(batch, progress)
         if planned > recorded >= 0 or recorded > 0:
             self._require(self.folder / "commits" / str(recorded - (planned == recorded)))
+        self._check_descriptions(done)
+        check_state(self.folder / "state", done + 1, layout.find_bucket_count(done))
+
+    def _check_descriptions(self, done: int) -> None:
+        """Look at the small files: the query's id, the last commit, and what says what state there is."""
         for path in (self.folder / "metadata", self.folder / "commits" / str(done), *self._list_descriptions()):
             if path.exists() and not is_intact(path):
                 raise CheckpointError(str(path), "is damaged: its checksum does not match")
-        check_state(self.folder / "state", done + 1, layout.find_bucket_count(done))
+        for operator in (self.folder / "state").glob("[0-9]*"):
+            if done >= 0 and not any(operator.glob("_metadata/**/[0-9]*")):
+                raise CheckpointError(str(operator / "_metadata"), "is missing, or has no file")
 
     def _check_digest(self, batch: int, progress: Progress) -> None:
         path = self._offsets(batch)

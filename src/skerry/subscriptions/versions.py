@@ -140,11 +140,11 @@ class Registrar:
         return registry.version
 
 
-_here: dict[Path, Registry] = {}
-"""This process's registries, as of the last version asked for, by where their versions lie."""
+_here: dict[SealedFolder, Registry] = {}
+"""This process's registries, as of the last version asked for, by where their versions lie, and whose they are."""
 
 
 def registry_at(folder: RegistryFolder, version: int) -> Registry:
     """A version of a registry, made from the one that this process had before."""
-    found = _here[folder.path] = folder.at(version, _here.get(folder.path))
+    found = _here[folder.files] = folder.at(version, _here.get(folder.files))
     return found
