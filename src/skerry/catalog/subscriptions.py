@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Column, Connection, Integer, MetaData, String, Table, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
@@ -92,7 +93,7 @@ class Subscriptions:
 
     def add(self, subscriptions: Iterable[Subscription]) -> None:
         """Enter some; their names must be free."""
-        rows = [asdict(subscription) for subscription in subscriptions]
+        rows = [_to_row(subscription) for subscription in subscriptions]
         if not rows:
             return
         try:
@@ -112,7 +113,7 @@ class Subscriptions:
             self._connection.execute(delete(self._there).where(self._there.c.id.in_(some)))
         self._counters.forget(SUBSCRIPTION, ids)
         if ids:
-            rows = [{**asdict(subscription), "removed": 1} for subscription in found.values()]
+            rows = [{**_to_row(subscription), "removed": 1} for subscription in found.values()]
             self._connection.execute(insert(self._log), rows)
 
     def forget_gone(self) -> None:
@@ -165,6 +166,11 @@ class Subscriptions:
         names = [str(row["id"]) for row in rows]
         there = self.find(names)
         return there[0].id if there else Counter(names).most_common(1)[0][0]
+
+
+def _to_row(subscription: Subscription) -> dict[str, Any]:
+    """What a table holds of a subscription. ``asdict`` copies deeply, which took half of the time to enter many."""
+    return dict(vars(subscription))
 
 
 def _portions(names: Sequence[str]) -> list[Sequence[str]]:

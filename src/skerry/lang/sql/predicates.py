@@ -58,10 +58,15 @@ class Predicates:
         if len(text) > _LONGEST:
             message = f"subscription {subscription.id!r}: a predicate has {_LONGEST} characters at the most, got"
             raise InputError(message, len(text))
-        parts = _PART.findall(text) if _is_plain(text) else []
+        parts: list[str] = []
+
+        def blank(part: re.Match[str]) -> str:
+            parts.append(part[0])
+            return _blank(part[0])
+
+        key = subscription.stream, _PART.sub(blank, text) if _is_plain(text) else ""
         if not parts:
             return Form.of(self._read(subscription))
-        key = (subscription.stream, _PART.sub(_blank, text))
         if key not in self._forms:
             tree = self._read(subscription)
             if len(self._forms) >= _MOST_FORMS:
@@ -137,12 +142,13 @@ def _mark(position: int, part: str) -> str:
     return mark if isinstance(constant, str) else f" ({mark})"
 
 
-def _blank(part: re.Match[str]) -> str:
+def _blank(part: str) -> str:
     """What stands for a constant in a form: of which kind it is."""
-    constant = _read_constant(part[0])
-    first = constant if isinstance(constant, str) else constant[0]
-    blank = "''" if first[0] == "'" else "0.0" if "." in first else "0"
-    return blank if isinstance(constant, str) else f" ({blank},...)"
+    if part[0] == "'":
+        return "''"
+    if part[0].isdigit():
+        return "0.0" if "." in part else "0"
+    return f" ({_blank(_CONSTANT.findall(part)[0])},...)"
 
 
 def _short(text: str) -> str:
