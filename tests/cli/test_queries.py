@@ -80,7 +80,7 @@ def test_wrong_use_is_told_in_one_line(queries, arguments, message):
     [
         ('{"id": "a", "stream": "road"}', "line 1: 'predicate' is missing; a subscription has id, stream, predicate"),
         ('{"id": "a", "stream": "road", "predicate": null}', "line 1: 'predicate' is missing"),
-        ('{"id": "a", "stream": ', "line 1, column 24: not JSON"),
+        ('{"id": "a", "stream": ', "line 1, column 23: not JSON"),
         (json.dumps(MANY[0]) + "\n" + json.dumps(MANY[0]), "there is a subscription 'q0' already"),
     ],
 )
