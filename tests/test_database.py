@@ -173,7 +173,7 @@ def test_late_readings_cannot_go_to_a_view(project):
 
 def test_late_readings_of_two_sources_cannot_meet(project):
     database = opened(project, ROAD, late_to("late", SLOW), late_to("late", SIM))
-    with pytest.raises(InputError, match="'names' sends late readings to 'late', which gets those of 'road'"):
+    with pytest.raises(InputError, match="'names' sends late readings to 'late', which is for late readings of 'road'"):
         answers(database)
 
 

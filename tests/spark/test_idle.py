@@ -2,6 +2,7 @@ import pyarrow as pa
 import pytest
 
 from skerry.catalog import Source
+from skerry.model.sealed_folder import SealedFolder
 from skerry.model.time import Micros
 from skerry.pipeline.outcome import Outcome, Tally
 from skerry.spark.foreign import _split_off_ahead
@@ -20,7 +21,7 @@ def kafka(format_="kafka", max_ahead_us=None):
 @pytest.fixture
 def watch(tmp_path):
     now = [0.0]
-    return IdleWatch([kafka()], Progress(tmp_path), lambda: now[0]), now
+    return IdleWatch([kafka()], Progress(SealedFolder(tmp_path)), lambda: now[0]), now
 
 
 def test_a_source_quiet_for_its_timeout_is_as_far_as_the_others(watch):
