@@ -25,7 +25,7 @@ from skerry.sinks.memory import MemorySink
 from skerry.spark import source
 
 SOURCES = str(Path(skerry.__file__).parent)
-MOST_FILES = 25
+MOST_FILES = 34
 SCRIPT = """
 CREATE SOURCE road (sensor VARCHAR, ts TIMESTAMP, segment INT, speed DOUBLE,
   WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) WITH (connector='file', path='road-*.csv');
