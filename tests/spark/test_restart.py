@@ -22,7 +22,9 @@ from skerry.pipeline.outcome import Outcome
 from skerry.sinks.files import FileSink
 from skerry.spark.session import session
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(7200)]
+_PARTS = 20
+"""In how many parts all files of a checkpoint are damaged: it takes long."""
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
 SCRIPT = """CREATE SOURCE road (ts TIMESTAMP, segment INT, speed DOUBLE, WATERMARK FOR ts AS ts - INTERVAL '2' SECOND)
     WITH (connector='file', path='*.csv');
@@ -231,9 +233,11 @@ def test_damage_is_told_or_does_no_harm(stopped, whole, other, tmp_path, name, f
 
 
 @pytest.mark.soak
-def test_every_file_may_be_damaged(stopped, whole, other, tmp_path):
+@pytest.mark.parametrize("part", range(_PARTS))
+def test_every_file_may_be_damaged(stopped, whole, other, tmp_path, part):
     wrong, copies = [], itertools.count()  # each has a folder of its own: workers remember files by their paths
-    for path in sorted(path for path in stopped.checkpoint.rglob("*") if path.is_file()):
+    files = sorted(path for path in stopped.checkpoint.rglob("*") if path.is_file())
+    for path in files[part::_PARTS]:
         name = str(path.relative_to(stopped.checkpoint))
         for fault in FAULTS:
             try:
