@@ -121,9 +121,10 @@ def test_times_of_two_kinds_are_refused(tmp_path):
         write_and_read(tmp_path, program, p_csv="t\n2026-01-01\n", r_csv="t\n5\n")
 
 
-def test_missing_folder_is_reported(tmp_path):
+@pytest.mark.parametrize("program", [PROGRAM, "q(1)."], ids=["facts are asked for", "none are"])
+def test_missing_folder_is_reported(tmp_path, program):
     with pytest.raises(InputError, match="there is no folder"):
-        read_facts(tmp_path / "nowhere", check(read(PROGRAM)))
+        read_facts(tmp_path / "nowhere", check(read(program)))
 
 
 CHANGES = [

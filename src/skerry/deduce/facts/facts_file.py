@@ -85,8 +85,6 @@ def _find_file(folder: Path, name: str) -> Path:
         return there[0]
     if there:
         raise SourceError(f"the facts of {name!r} stand twice, in {str(there[0])!r} and {str(there[1])!r}")
-    if not folder.is_dir():
-        raise SourceError(f"there is no folder {str(folder)!r} with facts")
     files = sorted(path.name for path in folder.iterdir() if path.suffix in (".csv", ".facts"))
     raise SourceError(
         f"there are no facts of {name!r}: neither {name}.csv nor {name}.facts is in {str(folder)!r}; "

@@ -50,6 +50,8 @@ def _choose(rows: Mapping[str, Sequence[Row]], predicates: Container[str]) -> di
 
 def read_facts(folder: Path, checked: Checked) -> Facts:
     """Read the facts of all base predicates of a program."""
+    if not folder.is_dir():
+        raise SourceError(f"there is no folder {str(folder)!r} with facts")
     bases = [each for each in checked.predicates.values() if each.base and not each.name.startswith(SINCE)]
     for predicate in bases:
         if not predicate.declared:
@@ -66,7 +68,7 @@ def read_facts(folder: Path, checked: Checked) -> Facts:
 def _refuse_unknown(folder: Path, predicate: Predicate, checked: Checked) -> None:
     """A predicate that nothing derives, declares or holds facts of was most likely meant to be another."""
     name = predicate.name
-    if not folder.is_dir() or any((folder / f"{name}{suffix}").is_file() for suffix in (".csv", ".facts")):
+    if any((folder / f"{name}{suffix}").is_file() for suffix in (".csv", ".facts")):
         return
     files = {path.stem for path in folder.iterdir() if path.suffix in (".csv", ".facts")}
     known = sorted({each for each in {*checked.predicates, *files} if each != name and not each.startswith("$")})
