@@ -187,40 +187,35 @@ def _find_integers(slots, known, values, hashes):
 def _find_texts(slots, known_offsets, known_data, known_hashes, offsets, data, hashes):
     numbers = np.empty(hashes.size, np.int64)
     for row in range(hashes.size):
-        length = offsets[row + 1] - offsets[row]
-        slot = np.int64(hashes[row] & np.uint64(slots.size - 1))
-        while slots[slot] >= 0:
-            number = slots[slot]
-            begin = known_offsets[number]
-            if known_hashes[number] == hashes[row] and known_offsets[number + 1] - begin == length:
-                same = 0
-                while same < length and known_data[begin + same] == data[offsets[row] + same]:
-                    same += 1
-                if same == length:
-                    break
-            slot = (slot + 1) & (slots.size - 1)
-        numbers[row] = slots[slot]
+        numbers[row] = slots[_find_text(slots, known_offsets, known_data, known_hashes, offsets, data, hashes, row)]
     return numbers
+
+
+@kernel
+def _find_text(slots, known_offsets, known_data, known_hashes, offsets, data, hashes, row):
+    """The slot of a text, or the free one where it belongs."""
+    length = offsets[row + 1] - offsets[row]
+    slot = np.int64(hashes[row] & np.uint64(slots.size - 1))
+    while slots[slot] >= 0:
+        number = slots[slot]
+        begin = known_offsets[number]
+        if known_hashes[number] == hashes[row] and known_offsets[number + 1] - begin == length:
+            same = 0
+            while same < length and known_data[begin + same] == data[offsets[row] + same]:
+                same += 1
+            if same == length:
+                break
+        slot = (slot + 1) & (slots.size - 1)
+    return slot
 
 
 @kernel
 def _number_texts(slots, known_offsets, known_data, known_hashes, count, offsets, data, hashes, start, numbers):
     """Number texts from ``start`` on; the row of the first for which there was no room, and how many are known."""
     for row in range(start, hashes.size):
-        length = offsets[row + 1] - offsets[row]
-        slot = np.int64(hashes[row] & np.uint64(slots.size - 1))
-        while slots[slot] >= 0:
-            number = slots[slot]
-            begin = known_offsets[number]
-            if known_hashes[number] == hashes[row] and known_offsets[number + 1] - begin == length:
-                same = 0
-                while same < length and known_data[begin + same] == data[offsets[row] + same]:
-                    same += 1
-                if same == length:
-                    break
-            slot = (slot + 1) & (slots.size - 1)
+        slot = _find_text(slots, known_offsets, known_data, known_hashes, offsets, data, hashes, row)
         if slots[slot] < 0:
-            end = known_offsets[count] + length
+            end = known_offsets[count] + offsets[row + 1] - offsets[row]
             if count == known_hashes.size or end > known_data.size:
                 return row, count
             known_data[known_offsets[count] : end] = data[offsets[row] : offsets[row + 1]]
