@@ -60,12 +60,12 @@ class Intake:
             self.admit(connector.definition, gate, stamp.put_on(found) if stamp else found, rejects)
         self.note_newest(split.source, split.cap_at_horizon(gate.newest))
 
-    def check_keys(self, source: str, decoded: Decoded, place: str) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    def check_keys(self, source: str, decoded: Decoded, location: str) -> tuple[pa.RecordBatch, pa.RecordBatch]:
         """Reject the readings in which a key is NaN."""
         keys = self._pipeline.nan_keys(source)
         if not keys:
             return decoded.readings, decoded.rejects
-        kept, letters = split_off_nan_keys(decoded.readings, keys, place)
+        kept, letters = split_off_nan_keys(decoded.readings, keys, location)
         return kept, join([decoded.rejects, letters], REJECTS)
 
     def open_gate(self, source: Source, *, ordered: bool = True) -> Gate:

@@ -8,15 +8,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from skerry.model.batch import empty
+from skerry.sources.dead_letters import make_dead_letters
 from skerry.sources.source import REJECTS
 
 __all__ = ["split_off_nan_keys"]
 
 
 def split_off_nan_keys(
-    readings: pa.RecordBatch, keys: Sequence[str], place: str
+    readings: pa.RecordBatch, keys: Sequence[str], location: str
 ) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-    """Tell readings with a NaN in one of some columns from the others, as dead letters that were found at a place.
+    """Tell readings with a NaN in one of some columns from the others, as dead letters with their location.
 
     >>> readings = pa.record_batch({"gas": [1.5, float("nan")], "row": [1, 2]})
     >>> kept, letters = split_off_nan_keys(readings, ["gas"], "a.csv")
@@ -33,12 +34,9 @@ def split_off_nan_keys(
         first[marks[key].to_numpy(zero_copy_only=False)] = number
     rows = readings.filter(pa.array(first >= 0))
     texts = [column.cast(pa.string()).to_pylist() for column in rows.columns]
-    letters = [
-        {
-            "reason": f"key {wrong[number]} is NaN",
-            "reading": json.dumps(dict(zip(rows.schema.names, values, strict=True)), ensure_ascii=False),
-            "place": place,
-        }
-        for number, *values in zip(first[first >= 0].tolist(), *texts, strict=True)
+    shown = [
+        json.dumps(dict(zip(rows.schema.names, values, strict=True)), ensure_ascii=False)
+        for values in zip(*texts, strict=True)
     ]
-    return readings.filter(pa.array(first < 0)), pa.RecordBatch.from_pylist(letters, REJECTS)
+    reasons = [f"key {wrong[number]} is NaN" for number in first[first >= 0]]
+    return readings.filter(pa.array(first < 0)), make_dead_letters(reasons, shown, [location] * len(shown))

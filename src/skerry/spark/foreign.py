@@ -20,6 +20,7 @@ from skerry.model.batch import empty, join
 from skerry.model.time import Micros
 from skerry.model.types import sql_name
 from skerry.sources.ahead import AheadLimit
+from skerry.sources.dead_letters import make_dead_letters
 from skerry.sources.source import REJECTS, Decoded, Split
 from skerry.sources.spark import SparkConnector
 from skerry.spark.envelope import SPARK_SCHEMA
@@ -125,7 +126,4 @@ def _split_off_ahead(
 
 
 def _reject(source: Source, rows: list[dict[str, object]], reasons: Sequence[str]) -> pa.RecordBatch:
-    letters = [
-        {"reason": reason, "reading": str(row), "place": source.name} for row, reason in zip(rows, reasons, strict=True)
-    ]
-    return pa.RecordBatch.from_pylist(letters, REJECTS)
+    return make_dead_letters(reasons, [str(row) for row in rows], [source.name] * len(rows))

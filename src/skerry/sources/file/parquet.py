@@ -19,8 +19,8 @@ from skerry.model.arrays import Int64s
 from skerry.model.batch import as_batch, empty, join
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP, sql_name
+from skerry.sources.dead_letters import make_dead_letters, show_line
 from skerry.sources.file.conform import EARLIEST, LATEST, Conformed, Rows, can_cast, conform
-from skerry.sources.file.dead_letters import make_dead_letters, show_line
 from skerry.sources.file.lane import MANY_ROWS, FileLane, StoredFile, Unit, find_columns, report_read_errors
 from skerry.sources.file.options import FileOptions
 from skerry.sources.source import REJECTS

@@ -27,8 +27,8 @@ from skerry.model.arrays import Bools, Int64s
 from skerry.model.batch import empty, join
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
+from skerry.sources.dead_letters import SHOWN_BYTES, byte_location, make_dead_letters, show_line
 from skerry.sources.file.conform import EARLIEST, LATEST, Rows, conform, unpack_texts
-from skerry.sources.file.dead_letters import SHOWN_BYTES, byte_location, make_dead_letters, show_line
 from skerry.sources.file.lane import MANY_ROWS, FileLane, StoredFile, Unit, report_read_errors
 from skerry.sources.file.options import FileOptions
 from skerry.sources.source import REJECTS
