@@ -42,7 +42,7 @@ def _range(random: np.random.Generator) -> str:
     return f"speed BETWEEN {low:.2f} AND {low + random.uniform(0.1, 4):.2f}"
 
 
-def _place(random: np.random.Generator) -> str:
+def _road(random: np.random.Generator) -> str:
     return f"segment = {random.integers(SEGMENTS)} AND lane = {random.integers(LANES)}"
 
 
@@ -53,33 +53,33 @@ def _word(random: np.random.Generator) -> str:
 _PEOPLE: Mapping[str, tuple[float, Draw]] = {
     "equality and range": (20, lambda r: f"sensor = {_sensor(r)} AND speed < {_number(r, 1, 12)}"),
     "two ranges": (12, lambda r: f"sensor = {_sensor(r)} AND {_range(r)} AND flow >= {r.integers(60)}"),
-    "or of ranges": (8, lambda r: f"{_place(r)} AND (speed < {_number(r, 0, 3)} OR speed > {_number(r, 33, 36)})"),
+    "or of ranges": (8, lambda r: f"{_road(r)} AND (speed < {_number(r, 0, 3)} OR speed > {_number(r, 33, 36)})"),
     "or": (6, lambda r: f"sensor = {_sensor(r)} AND speed < 5 OR sensor = {_sensor(r)} AND flow = {r.integers(60)}"),
     "few listed": (8, lambda r: f"sensor IN ({_listed(r, 2, 8)}) AND speed < {_number(r, 1, 8)}"),
     "many listed": (2, lambda r: f"sensor IN ({_listed(r, 150, 400)}) AND speed < {_number(r, 0, 3)}"),
-    "not listed": (2, lambda r: f"{_place(r)} AND sensor NOT IN ({_listed(r, 2, 6)})"),
+    "not listed": (2, lambda r: f"{_road(r)} AND sensor NOT IN ({_listed(r, 2, 6)})"),
     "prefix": (5, lambda r: f"sensor LIKE 'i80-{r.integers(SENSORS // 10):04}%' AND occupancy > {_number(r, 80, 99)}"),
     "contains": (5, lambda r: f"segment = {r.integers(SEGMENTS)} AND note LIKE '%{_word(r)}%'"),
     "contains alone": (1, lambda r: f"note LIKE '%{_word(r)}'"),
     "not": (6, lambda r: f"NOT (speed >= {_number(r, 1, 6)} OR sensor <> {_sensor(r)})"),
     "missing": (4, lambda r: f"sensor = {_sensor(r)} AND speed IS NULL"),
     "km/h": (8, lambda r: f"sensor = {_sensor(r)} AND speed * 3.6 > {_number(r, 100, 130)}"),
-    "sum": (4, lambda r: f"{_place(r)} AND speed + flow > {_number(r, 70, 95)}"),
+    "sum": (4, lambda r: f"{_road(r)} AND speed + flow > {_number(r, 70, 95)}"),
     "difference": (3, lambda r: f"segment = {r.integers(SEGMENTS)} AND abs(speed - occupancy) > {_number(r, 80, 99)}"),
     "upper case": (3, lambda r: f"upper(sensor) = {_sensor(r).upper()} AND flow > {r.integers(50, 60)}"),
-    "box": (3, lambda r: f"{_range(r)} AND flow BETWEEN {(f := r.integers(58))} AND {f + 2} AND {_place(r)}"),
+    "box": (3, lambda r: f"{_range(r)} AND flow BETWEEN {(f := r.integers(58))} AND {f + 2} AND {_road(r)}"),
 }
 """Each with its weight."""
 
 _FREE: Mapping[str, tuple[float, Draw]] = {
-    "place": (30, lambda r: f"{_place(r)} AND speed < {_number(r, 1, 12)}"),
+    "road": (30, lambda r: f"{_road(r)} AND speed < {_number(r, 1, 12)}"),
     "box": (20, lambda r: f"{_range(r)} AND flow BETWEEN {(f := r.integers(58))} AND {f + 2}"),
     "small box": (15, lambda r: f"{_range(r)} AND occupancy BETWEEN {(o := r.uniform(0, 99)):.2f} AND {o + 0.5:.2f}"),
-    "or": (10, lambda r: f"{_place(r)} AND ({_range(r)} OR flow = {r.integers(60)})"),
+    "or": (10, lambda r: f"{_road(r)} AND ({_range(r)} OR flow = {r.integers(60)})"),
     "contains": (5, lambda r: f"segment = {r.integers(SEGMENTS)} AND note LIKE '%{_word(r)}%'"),
     "slow": (5, lambda r: f"speed * 2.237 < {_number(r, 0, 0.5, 3)} AND NOT lane = {r.integers(LANES)}"),
     "sum": (5, lambda r: f"speed + flow > {_number(r, 94.5, 96, 3)}"),
-    "missing": (5, lambda r: f"speed IS NULL AND {_place(r)}"),
+    "missing": (5, lambda r: f"speed IS NULL AND {_road(r)}"),
     "segments": (5, lambda r: f"segment IN ({', '.join(map(str, r.integers(0, SEGMENTS, 5)))}) AND {_range(r)}"),
 }
 
@@ -88,13 +88,13 @@ _ARITHMETIC: Mapping[str, tuple[float, Draw]] = {
     "any factor": (15, lambda r: f"speed * {_number(r, 1.0, 4.0, 3)} < {_number(r, 0, 0.05, 3)}"),
     "factor here": (15, lambda r: f"sensor = {_sensor(r)} AND flow * {_number(r, 1, 9)} - 3 > {_number(r, 50, 400)}"),
     "sum": (10, lambda r: f"speed + flow > {_number(r, 94.5, 96, 3)}"),
-    "sum here": (10, lambda r: f"{_place(r)} AND speed + flow > {_number(r, 70, 95)}"),
+    "sum here": (10, lambda r: f"{_road(r)} AND speed + flow > {_number(r, 70, 95)}"),
     "difference": (10, lambda r: f"abs(speed - occupancy) > {_number(r, 99.3, 100, 3)}"),
     "two factors": (
         5,
         lambda r: f"sensor = {_sensor(r)} AND {r.integers(2, 9)} * speed - occupancy > {_number(r, 50, 90)}",
     ),
-    "whole": (5, lambda r: f"flow / 2 = {r.integers(30)} AND {_place(r)}"),
+    "whole": (5, lambda r: f"flow / 2 = {r.integers(30)} AND {_road(r)}"),
     "rest": (5, lambda r: f"flow % 7 = {r.integers(7)} AND sensor = {_sensor(r)}"),
 }
 

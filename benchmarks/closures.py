@@ -36,11 +36,11 @@ def write_grid(folder: Path, side: int) -> None:
 def derive(report: Report, side: int, runtime: str) -> None:
     """Derive the closure of a grid, and tell what that took."""
     name, expected = f"closure, grid {side} x {side}, {runtime}", (side * (side + 1) // 2) ** 2 - side**2
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
         write_grid(folder, side)
         (folder / "paths.dl").write_text(PROGRAM)
-        options = ["--facts", place, "--out", place, "--runtime", runtime]
+        options = ["--facts", made, "--out", made, "--runtime", runtime]
         started = time.perf_counter()
         printed, held = watched([*_COMMAND, str(folder / "paths.dl"), *options])
         taken = time.perf_counter() - started

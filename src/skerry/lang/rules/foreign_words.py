@@ -1,6 +1,6 @@
 """What people write who know Prolog, Souffle, clingo, DDlog or SQL, and what it is called here.
 
-When a text cannot be read, the place where it goes wrong is held against these.
+When a text cannot be read, the position where it goes wrong is held against these.
 """
 
 import re

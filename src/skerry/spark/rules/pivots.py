@@ -1,7 +1,7 @@
 """Which recursions fall apart into buckets that need nothing of each other.
 
 In ``path(a, c) :- path(a, b), edge(b, c)`` a path derives only paths from the same ``a``: the first column of ``path``
-is a **pivot**. All that follows from the paths of some starts can be derived in one place, without the others.
+is a **pivot**. All that follows from the paths of some starts can be derived together, without the others.
 
 Shkapsky, Yang, Interlandi, Chiu, Condie, Zaniolo: Big Data Analytics with Datalog Queries on Spark, 2016 (decomposable
 programs).
