@@ -16,6 +16,7 @@ SCRIPTS = {
     "broken sql": (SCRIPT + "CREATE MATERIALIZED VIEW AS FROM", "line 6, column .*"),
     "unknown connector": (SCRIPT.replace("'file'", "'fax'"), "connector 'fax'; known are file, sim, spark"),
     "unknown option of a source": (SCRIPT.replace("path=", "paht="), "unknown option 'paht'"),
+    "format of a source": (SCRIPT.replace("path=", "format='csv', path="), "unknown option 'format'"),
     "missing data": (SCRIPT.replace("road.csv", "raod.csv"), "no file matches 'raod.csv'"),
     "undeclared column": (SCRIPT.replace("speed DOUBLE", "sped DOUBLE, speed DOUBLE"), "has no column 'sped'; it has"),
     "empty": ("-- nothing\n", "there is no view to run"),

@@ -89,18 +89,26 @@ def options_of(tree: exp.Expr) -> dict[str, str]:
     for part in properties.expressions if properties else []:
         if isinstance(part, exp.MaterializedProperty):
             continue
-        if not isinstance(part, exp.Property) or part.args.get("value") is None or part.this is None:
-            raise OptionError(f"cannot read the option {part.sql('risingwave')!r}; write name = 'value'")
-        name = part.name if not isinstance(part.this, exp.Dot) else part.this.sql("risingwave")
-        name = name if "." in name else name.lower()
+        name = _name(part)
         if name in found:
             raise OptionError(f"option {name!r} is given twice")
         found[name] = _value(part)
     return found
 
 
-def _value(option: exp.Property) -> str:
-    value = option.args["value"]
+def _name(option: exp.Expr) -> str:
+    """The name of an option. Some words, such as FORMAT, are options of other databases to the parser."""
+    word = exp.Properties.PROPERTY_TO_NAME.get(type(option))
+    if word is not None:
+        return word.lower()
+    if not isinstance(option, exp.Property) or option.args.get("value") is None or option.this is None:
+        raise OptionError(f"cannot read the option {option.sql('risingwave')!r}; write name = 'value'")
+    name = option.name if not isinstance(option.this, exp.Dot) else option.this.sql("risingwave")
+    return name if "." in name else name.lower()
+
+
+def _value(option: exp.Expr) -> str:
+    value = option.args.get("value", option.this)
     if isinstance(value, exp.Boolean):
         return "true" if value.this else "false"
     if not isinstance(value, exp.Literal | exp.Var | exp.Identifier | exp.Column) or not value.name:
