@@ -98,10 +98,12 @@ def options_of(tree: exp.Expr) -> dict[str, str]:
 
 def _name(option: exp.Expr) -> str:
     """The name of an option. Some words, such as FORMAT, are options of other databases to the parser."""
+    if not isinstance(option, exp.Property):
+        raise OptionError(f"cannot read the option {option.sql('risingwave')!r}; write name = 'value'")
     word = exp.Properties.PROPERTY_TO_NAME.get(type(option))
     if word is not None:
         return word.lower()
-    if not isinstance(option, exp.Property) or option.args.get("value") is None or option.this is None:
+    if option.args.get("value") is None or option.this is None:
         raise OptionError(f"cannot read the option {option.sql('risingwave')!r}; write name = 'value'")
     name = option.name if not isinstance(option.this, exp.Dot) else option.this.sql("risingwave")
     return name if "." in name else name.lower()
