@@ -29,7 +29,7 @@ reproduce: setup  ## Draw the papers' figures again and say which claims hold
 	$(BIN)/skerry reproduce
 
 soak: setup  ## Run the tests that take long
-	$(BIN)/pytest -m soak
+	$(BIN)/pytest -m soak -n 2 --dist loadgroup
 
 slice: setup  ## Run fifteen minutes of those, drawn anew for every commit (SLICE=text draws another)
 	$(BIN)/pytest -m soak --slice "$(or $(SLICE),$(shell git rev-parse HEAD))"

@@ -39,6 +39,8 @@ CONSTANTS = {
         "CAST('-inf' AS DOUBLE)",
         "0.1000000000000000055",
         "0.9187240447990549",
+        "0.918724044799054850001",
+        "5e-05",
         "CAST(0.1 AS FLOAT)",
     ],
     "f": [*NUMBERS, "CAST('nan' AS DOUBLE)", "16777217", "CAST(0.1 AS FLOAT)"],

@@ -177,7 +177,7 @@ def test_subscriptions_that_come_and_go_answer_from_one_batch_to_another(tmp_pat
 @pytest.mark.soak
 @pytest.mark.timeout(600)
 def test_a_hundred_thousand_subscriptions_change_for_minutes(tmp_path: Path) -> None:
-    seconds = float(os.environ.get("SKERRY_SOAK_SECONDS", "300"))
+    seconds = float(os.environ.get("SKERRY_SOAK_SECONDS", "180"))
     resident = _check_changing(tmp_path, 100_000, seconds, rate=20, readings_a_second=10_000, some=20)
     # What grew once may be larger batches of a busy machine: a leak goes on growing.
     quarter = len(resident) // 4

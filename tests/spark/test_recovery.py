@@ -82,7 +82,7 @@ def _check_killed_run(tmp_path: Path, attempts: int, most: int, minutes: int) ->
     """Kill a run so often, each time at most so many batches further on; a batch has five minutes of traffic."""
     (tmp_path / "script.sql").write_text(SCRIPT.format(minutes=minutes))
     (tmp_path / "jams.dl").write_text(RULES)
-    subprocess.run(_command(tmp_path, "whole"), check=True, capture_output=True, timeout=120, cwd=tmp_path)
+    subprocess.run(_command(tmp_path, "whole"), check=True, capture_output=True, timeout=300, cwd=tmp_path)
     kills, last = 0, _batches(tmp_path / "whole") - 1
     for _ in range(attempts):
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -90,7 +90,7 @@ def _check_killed_run(tmp_path: Path, attempts: int, most: int, minutes: int) ->
         further = _batches(tmp_path / "cut") + random.randint(1, most)
         kills += _killed_after(process, tmp_path / "cut", min(further, last))
     command = _command(tmp_path, "cut")
-    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert kills >= 2
     assert "too_late" in done.stdout
     assert "bounded_loss" in done.stdout

@@ -8,10 +8,10 @@ from sqlglot import exp
 from skerry.index.form import Constant, Form
 from skerry.model.dialect import write_expression
 
-__all__ = ["FormText"]
+__all__ = ["FormText", "make_mark"]
 
 _UNLIKELY = 7_130_470_291
-_MARK = re.compile(rf"'{_UNLIKELY}#(\d+)'|(?<![\w.]){_UNLIKELY}(\d{{6}})(?:\.5)?(?![\w.])")
+_MARK = re.compile(rf"'{_UNLIKELY}#(\d+)'|(?<![\w.]){_UNLIKELY}(\d{{6}})(?:\.5|e0)?(?![\w.])")
 """A constant that nobody writes, with the index of the one that it stands for."""
 
 
@@ -28,7 +28,7 @@ class FormText:
 
     def __init__(self, form: Form, make: Callable[[], exp.Expr]) -> None:
         self._form, self._make = form, make
-        form.write_constants([_make_mark(*each) for each in enumerate(form.constants)])
+        form.write_constants([make_mark(*each) for each in enumerate(form.constants)])
         tree = make()
         parts = _MARK.split(write_expression(tree))
         form.write()
@@ -55,8 +55,14 @@ def _write(constant: Constant) -> str:
     return constant if isinstance(constant, str) else ", ".join(constant)
 
 
-def _make_mark(index: int, constant: Constant) -> str:
+def make_mark(index: int, constant: Constant) -> str:
+    """A constant of the same kind that nobody writes: a text, or a number that is whole, has a point, or an exponent.
+
+    >>> [make_mark(1, constant) for constant in ("'a'", "30", ("1.5", "2.5"), "5e-05")]
+    ["'7130470291#1'", '7130470291000001', '7130470291000001.5', '7130470291000001e0']
+    """
     text = constant if isinstance(constant, str) else constant[0]
     if text[0] == "'":
         return f"'{_UNLIKELY}#{index}'"
-    return f"{_UNLIKELY}{index:06}.5" if "." in text else f"{_UNLIKELY}{index:06}"
+    fraction = "e0" if "e" in text.lower() else ".5" if "." in text else ""
+    return f"{_UNLIKELY}{index:06}{fraction}"

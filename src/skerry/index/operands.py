@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from skerry.errors import InputError
 from skerry.index.ask_duckdb import ask_type
-from skerry.index.constants import Evaluator, NotIndexable
+from skerry.index.constants import Evaluator, NotIndexable, is_double
 from skerry.index.domains import Domain, domain_of
 from skerry.index.form import Form
 from skerry.index.form_text import FormText
@@ -21,8 +21,6 @@ from skerry.model.dialect import write_expression
 __all__ = ["Derive", "FindRead", "Operands", "Read", "derive_nothing"]
 
 _SIGNS: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
-_DIGITS = 15
-"""A number of so many digits is a double in one way."""
 
 
 class Derive(Protocol):
@@ -128,7 +126,7 @@ class Operands:
         found = []
         for sign, index in steps:
             constant = self._form.constants[index]
-            if not isinstance(constant, str) or constant[0] == "'" or len(constant) > _DIGITS:
+            if not isinstance(constant, str) or constant[0] == "'" or not is_double(constant):
                 raise NotIndexable
             found.append(Step(sign, float(constant)))
         return found

@@ -13,7 +13,8 @@ from pyarrow import types as kinds
 from sqlglot import exp
 
 from skerry.index.ask_duckdb import ask_type
-from skerry.index.constants import Evaluator
+from skerry.index.beside import ARITHMETIC, COMPARISONS, find_beside
+from skerry.index.constants import Evaluator, is_double
 from skerry.index.disjunctive_form import Part
 from skerry.index.form import Constant, Form
 from skerry.index.form_text import FormText
@@ -22,10 +23,6 @@ from skerry.model.dialect import write_expression
 
 __all__ = ["ResidualTemplate", "arrow_type"]
 
-_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
-_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod)
-_PATTERNS = (exp.Like, exp.ILike, exp.StartsWith)
-_CALLS_WITH_PATTERNS = ("contains", "prefix", "starts_with", "suffix", "ends_with")
 _WHOLE = {"TINYINT": pa.int8(), "SMALLINT": pa.int16(), "INTEGER": pa.int32(), "BIGINT": pa.int64()}
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
 _DIGITS = 15
@@ -100,6 +97,8 @@ class ResidualTemplate:
         type_ = self._slots.get(index)
         if type_ is None or not isinstance(constant, str):
             return None
+        if type_ == "DOUBLE":
+            return type_ if is_double(constant) else None
         if constant[0] != "'" and (len(constant) > _DIGITS or "e" in constant.lower()):
             return None
         if type_ == "DECIMAL":
@@ -130,16 +129,13 @@ class ResidualTemplate:
         return found if len(literals) <= _MOST_SLOTS else {}
 
     def _find_slot(self, literal: exp.Expr) -> str | None:
-        node = literal.parent if isinstance(literal.parent, exp.Neg) else literal
-        parent = node.parent
-        while isinstance(parent, exp.Paren):
-            node, parent = parent, parent.parent
-        operand = _other_operand(parent, node)
+        beside = find_beside(literal)
         is_text = isinstance(literal, exp.Literal) and literal.is_string
-        if operand is None:
+        if beside is None:
             return "DECIMAL" if not is_text and "." in literal.name else None
+        operand, by = beside
         type_ = ask_type(write_expression(operand), self._schema, self._evaluator)
-        return None if type_ is None else _choose_type(literal, parent, operand, type_)
+        return None if type_ is None else _choose_type(literal, by, operand, type_)
 
 
 def _find_longest(pattern: str) -> bytes:
@@ -148,30 +144,16 @@ def _find_longest(pattern: str) -> bytes:
     return b"" if "\\" in text else max((part.encode() for part in re.split("[%_]", text)), key=len)
 
 
-def _other_operand(parent: exp.Expr | None, node: exp.Expr) -> exp.Expr | None:
-    """What a constant is compared, computed or matched with."""
-    if isinstance(parent, exp.Between) and node is not parent.this:
-        return parent.this
-    if isinstance(parent, (*_COMPARISONS, *_ARITHMETIC)):
-        return parent.expression if node is parent.this else parent.this
-    if isinstance(parent, _PATTERNS) and node is parent.expression:
-        return parent.this
-    is_call = isinstance(parent, exp.Anonymous) and parent.name.lower() in _CALLS_WITH_PATTERNS
-    if is_call and parent is not None and len(parent.expressions) == 2 and node is parent.expressions[1]:
-        return parent.expressions[0]
-    return None
-
-
-def _choose_type(literal: exp.Expr, parent: exp.Expr | None, operand: exp.Expr, type_: pa.DataType) -> str | None:
+def _choose_type(literal: exp.Expr, by: exp.Expr, operand: exp.Expr, type_: pa.DataType) -> str | None:
     """The type that DuckDB gives a literal beside an operand of a type."""
     if isinstance(literal, exp.Literal) and literal.is_string:
-        return "VARCHAR" if kinds.is_string(type_) and not isinstance(parent, _ARITHMETIC) else None
+        return "VARCHAR" if kinds.is_string(type_) and not isinstance(by, ARITHMETIC) else None
     if kinds.is_float64(type_):
         return "DOUBLE"
     if "." in literal.name:
         return "DECIMAL"
     whole = next((name for name, known in _WHOLE.items() if known == type_), None)
-    if isinstance(parent, (*_COMPARISONS, exp.Between)):
+    if isinstance(by, (*COMPARISONS, exp.Between)):
         narrow = kinds.is_decimal(type_) and type_.precision <= _NARROW
         return "BIGINT" if whole else "INTEGER" if narrow else None
     is_fixed = not operand.find(exp.Literal) and not isinstance(literal.parent, exp.Neg)

@@ -36,7 +36,10 @@ FORMS = [
 ]
 constants = st.fixed_dictionaries(
     {
-        "n": st.integers(0, 10**9).map(str) | st.decimals(0, 999, places=3).map(str),
+        "n": st.integers(0, 10**9).map(str)
+        | st.decimals(0, 999, places=3).map(str)
+        | st.floats(0, 1e6).map(str)
+        | st.decimals(0, 1, places=25).map(lambda number: f"{number:f}"),
         "i": st.integers(0, 10**6).map(str),
         "s": st.text("ab'#0 7", max_size=5).map(lambda text: "'" + text.replace("'", "''") + "'"),
         "t": st.just("'2026-01-01 00:00:00'"),
@@ -92,3 +95,31 @@ def test_lists_of_any_length_share_a_form():
     predicates = Predicates(STREAMS)
     forms = [predicates.form(Subscription("q1", "road", f"lane IN ({', '.join('7' * n)})")) for n in (2, 3, 90)]
     assert forms[0] is forms[1] is forms[2]
+
+
+@pytest.mark.parametrize(
+    ("form", "is_shared"),
+    [
+        ("speed > {}", True),
+        ("speed BETWEEN {} AND {}", True),
+        ("speed * 3.6 > {}", True),
+        ("speed IN ({}, {})", True),
+        ("lane > {}", False),  # a whole number and a long fraction are compared in one type or in another
+        ("speed > lane * {}", False),
+    ],
+)
+def test_numbers_as_programs_write_them_share_a_form(form, is_shared):
+    predicates = Predicates(STREAMS)
+    long = ["0.028093590905478638", "53.723097772279441", "0.9187240447990549211"]
+    forms = [
+        predicates.form(Subscription("q", "road", form.format(*pair))) for pair in zip(long, long[::-1], strict=True)
+    ]
+    assert forms[1].is_shared == is_shared
+    assert (forms[1] is forms[2]) == is_shared
+
+
+def test_numbers_with_exponents_share_a_form():
+    predicates = Predicates(STREAMS)
+    forms = [predicates.form(Subscription("q", "road", f"speed > {number}")) for number in ("5e-05", "1.5e7")]
+    assert forms[0] is forms[1]
+    assert read("speed > 1.5e7").sql() == '"speed" > 1.5e7'

@@ -8,14 +8,17 @@ it is filled with other constants. A list behind IN counts as one constant, howe
 import re
 from collections.abc import Mapping, Sequence
 
+import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from skerry.catalog import Source, Subscription
 from skerry.errors import InputError, SqlError
+from skerry.index.beside import find_beside
 from skerry.index.form import Constant, Form
-from skerry.lang.sql.scalar import Scope, condition
+from skerry.index.form_text import make_mark
+from skerry.lang.sql.scalar import Scope, condition, scalar
 from skerry.model.dialect import Dialect
 
 __all__ = ["Predicates"]
@@ -23,16 +26,18 @@ __all__ = ["Predicates"]
 _LONGEST = 100_000
 """How many characters a predicate may have."""
 _MOST_FORMS = 4_000
-_TEXT, _NUMBER = r"'(?:[^']|'')*'", r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])"
+_TEXT, _NUMBER = r"'(?:[^']|'')*'", r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?(?![\w.])"
 _CONSTANT = re.compile(f"{_TEXT}|{_NUMBER}")
 _LISTED = "|".join(rf"(?<=\bIN)\s*\(\s*{one}(?:\s*,\s*{one})+\s*\)" for one in (_TEXT, r"\d+", r"\d+\.\d+"))
 _PART = re.compile(f"{_LISTED}|{_TEXT}|{_NUMBER}", re.IGNORECASE)
 """A list of constants of one kind behind IN, or a constant."""
 _PLAIN = re.compile(r"[\w\s.<>=!()+*/%,'-]*")
 """Texts with other characters, which may quote or comment, are read as they are."""
-_UNLIKELY = 7_130_470_291
-_LONG_NUMBER = re.compile(r"\d[\d.]{17}")
-"""A number so long that its type may be another than that of shorter ones."""
+_LONG = 18
+"""A number of so many characters may be of another type than shorter ones."""
+_LONG_WHOLE = re.compile(rf"(?<![\w.])\d{{{_LONG},}}(?![\w.])")
+_LONG_FRACTION = "0.00"
+"""What stands for a long number with a point in a form."""
 
 
 class Predicates:
@@ -103,14 +108,21 @@ class Predicates:
         return _resolve(tree, stream)
 
     def _make_form(self, subscription: Subscription, parts: Sequence[str]) -> Form | None:
-        """The form of a text, found by constants in it that nobody writes; None if they cannot be found again."""
+        """The form of a text, found by constants in it that nobody writes; None if they cannot be found again.
+
+        A long number is of one type beside a DOUBLE alone.
+        """
         marks = [_mark(position, part) for position, part in enumerate(parts)]
         left = iter(marks)
         text = _PART.sub(lambda _: next(left), subscription.predicate)
-        tree = _resolve(sqlglot.condition(text, dialect=Dialect), self._streams[subscription.stream])
+        stream = self._streams[subscription.stream]
+        tree = _resolve(sqlglot.condition(text, dialect=Dialect), stream)
         found = {str(node.this): node for node in tree.find_all(exp.Literal)}
         wanted = [mark.strip("( )'") for mark in marks]
         if sorted(found) != sorted(wanted):
+            return None
+        long = [mark for mark, part in zip(wanted, parts, strict=True) if _LONG_FRACTION in _blank(part)]
+        if not all(_is_beside_double(found[mark], stream) for mark in long):
             return None
         return Form(tree, [found[mark] for mark in wanted], [_read_constant(part) for part in parts])
 
@@ -118,7 +130,7 @@ class Predicates:
 def _is_plain(text: str) -> bool:
     """Whether it has nothing but words, signs, and constants whose types follow from their kind."""
     is_simple = _PLAIN.fullmatch(text) and "--" not in text and "/*" not in text
-    return bool(is_simple) and not _LONG_NUMBER.search(text)
+    return bool(is_simple) and not _LONG_WHOLE.search(text)
 
 
 def _resolve(tree: exp.Expr, stream: Source) -> exp.Expr:
@@ -134,11 +146,7 @@ def _read_constant(part: str) -> Constant:
 def _mark(position: int, part: str) -> str:
     """A constant of the same kind that nobody writes, behind IN in brackets."""
     constant = _read_constant(part)
-    first = constant if isinstance(constant, str) else constant[0]
-    if first[0] == "'":
-        mark = f"'{_UNLIKELY}#{position}'"
-    else:
-        mark = f"{_UNLIKELY + position}.5" if "." in first else str(_UNLIKELY + position)
+    mark = make_mark(position, constant)
     return mark if isinstance(constant, str) else f" ({mark})"
 
 
@@ -146,9 +154,19 @@ def _blank(part: str) -> str:
     """What stands for a constant in a form: of which kind it is."""
     if part[0] == "'":
         return "''"
-    if part[0].isdigit():
-        return "0.0" if "." in part else "0"
-    return f" ({_blank(_CONSTANT.findall(part)[0])},...)"
+    if not part[0].isdigit():
+        return f" ({max((_blank(each) for each in _CONSTANT.findall(part)), key=len)},...)"
+    if "e" in part.lower():
+        return "0e0"
+    if "." not in part:
+        return "0"
+    return _LONG_FRACTION if len(part) >= _LONG else "0.0"
+
+
+def _is_beside_double(literal: exp.Expr, stream: Source) -> bool:
+    """Whether a constant is compared or computed with a DOUBLE."""
+    beside = find_beside(literal)
+    return beside is not None and scalar(beside[0], Scope(stream.name, stream.schema)).type == pa.float64()
 
 
 def _short(text: str) -> str:
