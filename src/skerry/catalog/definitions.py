@@ -50,7 +50,12 @@ class View:
 
 @dataclass(frozen=True)
 class Sensor:
-    """A thing that takes readings: which source carries them, where it stands, what it is about."""
+    """A thing that takes readings: which source carries them, where it stands, what it is about.
+
+    ``columns`` are those of its source that it fills (none: all), ``units`` their units, ``programs`` the names of the
+    programs that it knows. ``relations`` name other sensors of the source: ``("upstream_of", "loop-7")``,
+    ``("pair_of", ...)``, ``("replaces", ...)``.
+    """
 
     name: str
     source: str
@@ -58,3 +63,8 @@ class Sensor:
     latitude: float | None = None
     longitude: float | None = None
     tags: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
+    sample_period_us: Micros | None = None
+    programs: tuple[str, ...] = ()
+    relations: tuple[tuple[str, str], ...] = ()

@@ -1,0 +1,1 @@
+"""What stands between sensors and queries: proxies, demand, control, sensor programs, power."""

@@ -1,0 +1,112 @@
+"""What sensors and their proxies say to each other: setting, control and state, as JSON.
+
+    PREFIX/SENSOR/data      readings: one, a list, or {"readings": [...], "listens_ms": 50}
+    PREFIX/SENSOR/control   to the sensor: a setting, and its number
+    PREFIX/SENSOR/state     of the sensor, retained: its setting, the number of the last control, battery, listening
+
+A sensor listens for ``listens_ms`` after a message that says so, and at no other time: control goes out then. It takes
+a control whose number is higher than that of its last one, and answers every control with its state.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from skerry.model.time import MICROS, Micros
+
+__all__ = ["Control", "SensorState", "Setting"]
+
+Ranges = tuple[tuple[float | None, float | None], ...]
+"""Intervals with both ends in; None is without an end."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a sensor is to do: sample so often, run a program, send some columns of some readings, or sleep.
+
+    ``ranges`` hold the values that some query wants, by column: a reading outside of all intervals of one of its
+    columns is wanted by nobody. None as ``program``, ``columns`` or ``sample_period_us`` leaves that to the sensor.
+    """
+
+    program: str | None = None
+    sample_period_us: Micros | None = None
+    columns: tuple[str, ...] | None = None
+    ranges: Mapping[str, Ranges] = field(default_factory=dict)
+    asleep: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """As it goes over the wire.
+
+        >>> Setting("counts", Micros(5_500)).to_json()
+        {'asleep': False, 'program': 'counts', 'sample_period_ms': 5.5}
+        """
+        period = None if self.sample_period_us is None else self.sample_period_us / MICROS["MILLISECOND"]
+        columns = None if self.columns is None else list(self.columns)
+        ranges = {name: [list(each) for each in spans] for name, spans in self.ranges.items()} or None
+        found = {"program": self.program, "sample_period_ms": period, "columns": columns, "ranges": ranges}
+        return {"asleep": self.asleep, **{name: value for name, value in found.items() if value is not None}}
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> "Setting":
+        """As it came over the wire; other keys are left alone."""
+        period, columns = found.get("sample_period_ms"), found.get("columns")
+        return cls(
+            found.get("program"),
+            None if period is None else Micros(round(period * MICROS["MILLISECOND"])),
+            None if columns is None else tuple(columns),
+            {name: tuple((low, high) for low, high in spans) for name, spans in (found.get("ranges") or {}).items()},
+            bool(found.get("asleep", False)),
+        )
+
+
+@dataclass(frozen=True)
+class Control:
+    """A setting on its way to a sensor. Numbers rise, so that a control that comes twice, or late, does nothing."""
+
+    number: int
+    setting: Setting
+
+    def to_json(self) -> dict[str, Any]:
+        """As it goes over the wire."""
+        return {"control": self.number, **self.setting.to_json()}
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> "Control":
+        """As it came over the wire."""
+        return cls(int(found["control"]), Setting.from_json(found))
+
+
+@dataclass(frozen=True)
+class SensorState:
+    """What a sensor says of itself: its setting, the number of the control it has from, battery, kind, location.
+
+    ``control`` is 0 as long as nobody has told it anything: a sensor that restarts begins there again.
+    ``battery`` is the fraction that is left, None where there is none. ``programs`` are those that it knows.
+    """
+
+    setting: Setting
+    control: int = 0
+    battery: float | None = None
+    listens_ms: float = 0.0
+    kind: str | None = None
+    latitude: float | None = None
+    longitude: float | None = None
+    programs: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """As it goes over the wire."""
+        own = {name: getattr(self, name) for name in _OWN}
+        own["programs"], own["units"] = list(self.programs), dict(self.units)
+        said = {name: value for name, value in own.items() if value not in (None, [], {})}
+        return {"control": self.control, **self.setting.to_json(), **said}
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> "SensorState":
+        """As it came over the wire."""
+        own = {name: found[name] for name in _OWN if found.get(name) is not None}
+        own["programs"], own["units"] = tuple(found.get("programs", ())), dict(found.get("units", {}))
+        return cls(Setting.from_json(found), int(found.get("control", 0)), **own)
+
+
+_OWN = ("battery", "listens_ms", "kind", "latitude", "longitude", "programs", "units")
