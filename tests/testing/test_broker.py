@@ -94,7 +94,7 @@ def test_nothing_is_left_behind():
 def test_a_broker_that_does_not_start_says_why(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         monkeypatch.setattr("skerry.testing.broker._find_free_port", lambda: taken.getsockname()[1])
-        with pytest.raises(RunError, match="the MQTT broker does not start: .*in use"), Broker():
+        with pytest.raises(RunError, match=r"the MQTT broker does not start: .*in use"), Broker():
             pass
 
 

@@ -110,10 +110,12 @@ class Broker:
         for remaining in reversed(range(_TRIES)):
             self.port = _find_free_port()
             try:
-                return self._launch()
+                self._launch()
             except RunError:
                 if not remaining:
                     raise
+            else:
+                return
 
     def _launch(self) -> None:
         command = self._program.configure(self._folder, self.port, self._wishes)
