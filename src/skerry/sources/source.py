@@ -9,7 +9,7 @@ a *split*, some units of one lane, into Arrow wherever the runtime likes.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +19,9 @@ import pyarrow as pa
 
 from skerry.catalog import Sensor, Source
 from skerry.model.time import START_OF_TIME, Micros
+from skerry.sensors.messages import Setting
 
-__all__ = ["NOTHING_RECEIVED", "REJECTS", "Connector", "Decoded", "Lane", "Receiving", "Split"]
+__all__ = ["NOTHING_RECEIVED", "REJECTS", "Connector", "Decoded", "Lane", "Receiving", "ReceivingAlone", "Split"]
 
 REJECTS = pa.schema({"reason": pa.string(), "reading": pa.string(), "place": pa.string()})
 """A dead letter: the reason, what was read, and where it was found. The names are the columns of the output."""
@@ -104,15 +105,21 @@ class Receiving(Protocol):
     def check(self) -> None:
         """Raise what has ended it, if something has."""
 
+    def want(self, settings: Mapping[str, Setting], others: Setting | None = None) -> None:
+        """What is wanted of the sensors from now on, and of those that are not named."""
 
-class _Nothing:
-    """Nothing is received, and nothing can fail."""
+
+class ReceivingAlone:
+    """Readings come in from senders that take no control."""
 
     def check(self) -> None:
         """Nothing has failed."""
 
+    def want(self, settings: Mapping[str, Setting], others: Setting | None = None) -> None:
+        """Nobody is told."""
 
-NOTHING_RECEIVED: Receiving = _Nothing()
+
+NOTHING_RECEIVED: Receiving = ReceivingAlone()
 
 
 class Connector(ABC):

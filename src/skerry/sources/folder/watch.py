@@ -12,6 +12,7 @@ from skerry.model.time import Micros
 from skerry.sources.file.lane import report_read_errors
 from skerry.sources.file.options import FileOptions
 from skerry.sources.folder.watched_file import Reach, read_on
+from skerry.sources.source import ReceivingAlone
 from skerry.sources.spool.writer import SpoolWriter, tell_time
 
 __all__ = ["FolderReceiving"]
@@ -19,7 +20,7 @@ __all__ = ["FolderReceiving"]
 _LOOK_SECONDS = 0.2
 
 
-class FolderReceiving:
+class FolderReceiving(ReceivingAlone):
     """A watched folder, as long as the context is open.
 
     How far each file was read is noted in the frame that has its lines: both are on disk, or neither.

@@ -3,6 +3,7 @@
 import logging
 import ssl
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from uuid import uuid4
@@ -14,7 +15,9 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from skerry.errors import SkerryError, SourceError
 from skerry.model.atomic_write import write_atomically
+from skerry.sensors.messages import Setting
 from skerry.sources.mqtt.cbor import to_json
+from skerry.sources.mqtt.control import ControlChannel, find_state_topic
 from skerry.sources.mqtt.options import Address, MqttOptions
 from skerry.sources.mqtt.topic import Topic
 from skerry.sources.spool.doubles import Identity
@@ -42,6 +45,8 @@ class MqttReceiving:
         self._source, self._options, self._topic = source, options, Topic.parse(options.topic)
         self._address = Address.parse(options.url)
         self._receiver = Receiver(folder, options.max_message_bytes, identity, lambda: self._client.is_connected())
+        state_topic = find_state_topic(options.topic)
+        self._channel = ControlChannel(state_topic, self._publish) if state_topic else None
         self._answered = threading.Event()
         self._failure: SkerryError | None = None
         self._is_closing = False
@@ -77,6 +82,14 @@ class MqttReceiving:
         if self._failure:
             raise self._failure
 
+    def want(self, settings: Mapping[str, Setting], others: Setting | None = None) -> None:
+        """What is wanted of the sensors, and of those that are not named."""
+        if self._channel:
+            self._channel.want(settings, others)
+
+    def _publish(self, topic: str, payload: bytes) -> None:
+        self._client.publish(topic, payload, qos=1)
+
     def _make_client(self, client_id: str, base: Path) -> paho.Client:
         client = paho.Client(
             CallbackAPIVersion.VERSION2, client_id, clean_session=False, manual_ack=True, protocol=paho.MQTTv311
@@ -98,12 +111,15 @@ class MqttReceiving:
         if code.is_failure:
             self._fail(f"{code}".lower())
             return
-        client.subscribe(self._topic.filter, self._options.qos)
+        wanted = [(self._topic.filter, self._options.qos)]
+        if self._channel:
+            wanted.append((self._channel.topic.filter, 1))
+        client.subscribe(wanted)
 
     def _on_subscribe(
         self, client: paho.Client, data: object, mid: int, codes: list[ReasonCode], more: Properties | None
     ) -> None:
-        if codes[0].value >= _REFUSED:
+        if codes[0].value >= _REFUSED:  # of the readings; without states there is no control
             self._fail(f"it does not let us subscribe to {self._topic.filter!r}")
         self._answered.set()
 
@@ -120,13 +136,16 @@ class MqttReceiving:
 
     def _on_message(self, client: paho.Client, data: object, message: paho.MQTTMessage) -> None:
         """Take a message in. A retained one is no news: it was sent before we asked."""
-        if message.retain:
+        now, payload, problem = tell_time(), bytes(message.payload), None
+        is_state = self._channel and self._channel.take_state(message.topic, payload, now, is_retained=message.retain)
+        if is_state or message.retain:
             self._acknowledge(message)
             return
-        payload, problem = bytes(message.payload), None
         if self._options.encoding == "cbor":
             payload, problem = to_json(payload)
-        taken = Message(message.topic, payload, tell_time(), problem, is_repeated=message.dup)
+        if self._channel:
+            self._channel.note_data(message.topic, payload, now)
+        taken = Message(message.topic, payload, now, problem, is_repeated=message.dup)
         try:
             self._receiver.put(taken, lambda: self._acknowledge(message))
         except SkerryError:
