@@ -136,6 +136,15 @@ class PowerModel:
             listening_mw=self.listening_mw * usage.listening,
         )
 
+    def sleeping_power(self, look_in_us: Micros, bits: float, listening: float = 0.0) -> Power:
+        """Mean power of a sensor that takes no samples, and sends so many bits whenever it looks in.
+
+        >>> round(PowerModel().sleeping_power(Micros(5_000_000), bits=8).total_mw, 4)
+        0.0369
+        """
+        radio_mw = self.radio_uj_per_bit / 1000.0 * bits / (look_in_us / _SECOND)
+        return Power(radio_mw, 0.0, 0.0, self.idle_mw, self.listening_mw * listening)
+
     def life_us(self, power_mw: float) -> Micros:
         """How long a full battery lasts at a mean power.
 
