@@ -142,6 +142,19 @@ def test_impossible_hardware_is_refused(wrong):
         PowerModel(**wrong)
 
 
+@pytest.mark.parametrize("wrong", [{"bits": -1}, {"bits": 8, "shared_bits": 9}, {"bits": 8, "readings_per_s": -1.0}])
+def test_program_that_costs_less_than_nothing_is_refused(wrong):
+    with pytest.raises(OptionError, match="program p "):
+        Program("p", ("a",), **wrong)
+
+
+def test_sleeping_sensor_takes_idle_power_and_what_it_takes_to_look_in():
+    power = PowerModel(listening_mw=9.0).sleeping_power(Micros(2_000_000), bits=16, listening=0.01)
+    assert power.total_mw == pytest.approx(0.03 + 16 * 4.31e-3 / 2 + 0.09)
+    with pytest.raises(OptionError, match="looks in after some time; got 0"):
+        MODEL.sleeping_power(Micros(0), bits=16)
+
+
 def test_shares_are_between_none_and_all():
     assert Usage(passing=0.0).count_bits(RAW) == 0.0
     with pytest.raises(OptionError, match="passing is a share"):

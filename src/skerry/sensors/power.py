@@ -142,6 +142,8 @@ class PowerModel:
         >>> round(PowerModel().sleeping_power(Micros(5_000_000), bits=8).total_mw, 4)
         0.0369
         """
+        if look_in_us <= 0:
+            raise OptionError(f"a sleeping sensor looks in after some time; got {look_in_us} microseconds")
         radio_mw = self.radio_uj_per_bit / 1000.0 * bits / (look_in_us / _SECOND)
         return Power(radio_mw, 0.0, 0.0, self.idle_mw, self.listening_mw * listening)
 

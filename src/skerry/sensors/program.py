@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf
+
+from skerry.errors import OptionError
 
 __all__ = ["Program"]
 
@@ -27,6 +30,16 @@ class Program:
     readings_per_s: float | None = None
     cycles_per_sample: int = 280
     shared_bits: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse a program that costs less than nothing."""
+        if self.cycles_per_sample < 0 or not 0 <= self.shared_bits <= self.bits:
+            sizes = f"{self.cycles_per_sample} cycles, {self.bits} bits, {self.shared_bits} shared"
+            raise OptionError(
+                f"program {self.name} has cycles and bits from 0 on, and no more shared bits; got {sizes}"
+            )
+        if self.readings_per_s is not None and not 0.0 <= self.readings_per_s < inf:
+            raise OptionError(f"program {self.name} sends from 0 readings per second on; got {self.readings_per_s}")
 
     def count_readings(self, sample_hz: float) -> float:
         """How many readings go out in a second at a sample rate: never more than there are samples."""
