@@ -217,7 +217,7 @@ class Replay:
 
     def _lag(self, until: Mapping[str, Micros], come: Mapping[str, Micros]) -> Micros:
         """How long unread readings of live sources have been waiting."""
-        return self._measure_wait(until, dict(until) | come)
+        return self._measure_wait(until, {**until, **come})
 
     def _measure_wait(self, since: Mapping[str, Micros], until: Mapping[str, Micros]) -> Micros:
         """The longest time that readings between two moments took to arrive, over all live sources that have begun."""
