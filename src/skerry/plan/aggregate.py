@@ -28,6 +28,7 @@ class Grouping(Stateful):
     folds: tuple[Fold, ...]
 
     partial: ClassVar[bool] = True
+    needs_every_reading: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Time, keys and arguments must be columns of the input."""
