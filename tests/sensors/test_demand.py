@@ -111,7 +111,8 @@ def test_removing_a_query_raises_nothing_and_leaves_what_the_others_want(asked, 
     except InputError:
         assume(False)
     before, gone = demand.settings(), demand.queries[0]
-    concerned = demand.remove(gone)
+    concerned = demand.list_concerned(gone)
+    demand.remove(gone)
     fresh = SourceDemand(source, SENSORS)
     for name, query in made.items():
         if name != gone.split()[-1]:

@@ -28,7 +28,6 @@ class Grouping(Stateful):
     folds: tuple[Fold, ...]
 
     partial: ClassVar[bool] = True
-    needs_every_reading: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Time, keys and arguments must be columns of the input."""
@@ -100,6 +99,7 @@ class Aggregate(Grouping):
     time: str
     keys: tuple[str, ...]
     folds: tuple[Fold, ...]
+    needs_every_reading: ClassVar[bool] = False
 
     def lag_us(self, column: str) -> int | None:
         """A row is given when its window has ended."""

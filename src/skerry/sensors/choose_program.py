@@ -1,7 +1,7 @@
 """Which program a sensor runs, and how fast: the cheapest that serves all queries, within its battery."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from skerry.errors import OptionError
@@ -43,6 +43,8 @@ class Choice:
     notes: tuple[str, ...] = ()
     is_kept_by_battery: bool = False
     """Whether the battery allows no shorter period."""
+    for_columns: tuple[str, ...] = ()
+    """The wanted columns for which a cheaper program would not do."""
 
 
 def choose_program(
@@ -67,10 +69,12 @@ def choose_program(
         known = ", ".join(program.name for program in programs)
         note = f"none of its programs ({known}) delivers {', '.join(sorted(possible))} together"
         return Choice(None, period_us, notes=(note,))
-    if estimate is None:
-        return Choice(serving[0].name, period_us)
-    offers = [_offer(program, period_us, lifetime_us, usual_us, estimate) for program in serving]
-    return min(offers, key=_rank)
+    offers = [_offer(program, period_us, lifetime_us, usual_us, estimate) for program in programs]
+    prices = [(_rank(offer), position) for position, offer in enumerate(offers)]
+    _, chosen = min(price for price, program in zip(prices, programs, strict=True) if program in serving)
+    cheaper = [program for price, program in zip(prices, programs, strict=True) if price < prices[chosen]]
+    missing = {name for program in cheaper for name in possible - set(program.columns)}
+    return replace(offers[chosen], for_columns=tuple(sorted(missing)))
 
 
 def _rank(offer: Choice) -> tuple[bool, float, float]:
@@ -84,9 +88,11 @@ def _offer(
     period_us: Micros | None,
     lifetime_us: Micros | None,
     usual_us: Micros | None,
-    estimate: PowerEstimate,
+    estimate: PowerEstimate | None,
 ) -> Choice:
     """What a program would cost, at the wanted rate or at the highest that the battery allows."""
+    if estimate is None:
+        return Choice(program.name, period_us)
     notes: list[str] = []
     least_us = None
     try:

@@ -81,8 +81,7 @@ class SourceDemand:
     >>> import pyarrow as pa
     >>> road = Source("road", pa.schema({"sensor": pa.string(), "speed": pa.float64()}), "mqtt")
     >>> demand = SourceDemand(road, [Sensor("a", "road", "loop"), Sensor("b", "road", "loop")])
-    >>> sorted(demand.add(Subscription("q", "road", "sensor = 'a' AND speed < 30")))
-    ['a']
+    >>> demand.add(Subscription("q", "road", "sensor = 'a' AND speed < 30"))
     >>> demand.setting("a").ranges, demand.setting("b").asleep
     ({'speed': ((None, 29.999999999999996),)}, True)
     """
@@ -120,34 +119,43 @@ class SourceDemand:
         self._sensors = {sensor.name: sensor for sensor in sensors if sensor.source == self.source.name}
         self._meeting = {}
 
-    def add(self, query: ViewPlan | Subscription) -> frozenset[str]:
-        """Count a query in; give the sensors that it concerns."""
+    def add(self, query: ViewPlan | Subscription) -> None:
+        """Count a query in."""
         if isinstance(query, Subscription):
-            return self.add_pieces(name_query(query), self._pieces.of_subscription(query))
-        return self.add_pieces(name_query(query), self._pieces.of_view(query))
+            self.add_pieces(name_query(query), self._pieces.of_subscription(query))
+        else:
+            self.add_pieces(name_query(query), self._pieces.of_view(query))
 
-    def add_pieces(self, name: str, pieces: Sequence[Piece]) -> frozenset[str]:
+    def add_pieces(self, name: str, pieces: Sequence[Piece]) -> None:
         """Count a query in that is cut up already."""
         if name in self._queries:
             raise CatalogError(f"{name} is counted already; remove it first")
         self._queries[name] = list(pieces)
         for piece in pieces:
             self._find_tally(piece.whose).add(name, piece)
-        return self._list_concerned(pieces)
 
-    def remove(self, name: str) -> frozenset[str]:
-        """Count a query out; give the sensors that it concerned."""
-        pieces = self._queries.pop(name, None)
-        if pieces is None:
-            raise CatalogError(f"{name} is not counted; known are {', '.join(list(self._queries)[:5]) or 'none'}")
-        for piece in pieces:
+    def remove(self, name: str) -> None:
+        """Count a query out."""
+        for piece in self.pieces_of(name):
             self._find_tally(piece.whose).remove(name, piece)
             self._forget_empty(piece.whose)
-        return self._list_concerned(pieces)
+        del self._queries[name]
 
     def pieces_of(self, name: str) -> Sequence[Piece]:
         """What a query wants."""
+        if name not in self._queries:
+            raise CatalogError(f"{name} is not counted; known are {', '.join(list(self._queries)[:5]) or 'none'}")
         return self._queries[name]
+
+    def list_concerned(self, name: str) -> frozenset[str]:
+        """The known sensors that a query concerns: their settings may change when it comes or goes."""
+        found: set[str] = set()
+        for whose in {piece.whose for piece in self.pieces_of(name)}:
+            if whose.only is not None:
+                found |= {whose.only.decode()} & self._sensors.keys()
+            else:
+                found |= {name for name in self._sensors if self._is_concerned(whose, name, name.encode())}
+        return frozenset(found)
 
     def wanted(self, sensor: str) -> Wanted:
         """What all queries that concern a sensor want together."""
@@ -215,16 +223,6 @@ class SourceDemand:
             marks = zip(names, may_hold(condition, names), strict=True)
             self._meeting[condition] = frozenset(name for name, mark in marks if mark)
         return sensor in self._meeting[condition]
-
-    def _list_concerned(self, pieces: Iterable[Piece]) -> frozenset[str]:
-        """The known sensors that some pieces are about."""
-        found: set[str] = set()
-        for whose in {piece.whose for piece in pieces}:
-            if whose.only is not None:
-                found |= {whose.only.decode()} & self._sensors.keys()
-            else:
-                found |= {name for name in self._sensors if self._is_concerned(whose, name, name.encode())}
-        return frozenset(found)
 
 
 def compute_demand(

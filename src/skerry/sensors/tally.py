@@ -1,7 +1,7 @@
 """What all queries together want of one group of sensors, kept as counts, so that a query can leave again."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +12,7 @@ from skerry.model.time import Micros
 from skerry.sensors.pieces import Piece
 from skerry.sensors.ranges import limit_spans
 
-__all__ = ["Tally"]
+__all__ = ["Tally", "Wishes"]
 
 _MOST_SPANS = 64
 """How many spans of a column a group has on its way to the few that a sensor is told."""
@@ -34,6 +34,7 @@ class Tally:
         self._bounded: Counter[str] = Counter()
         self._spans: dict[str, Counter[Span]] = {}
         self._unions: dict[str, tuple[Span, ...]] = {}
+        self._wishes: Wishes | None = None
 
     def __bool__(self) -> bool:
         """Whether anything is wanted."""
@@ -72,13 +73,17 @@ class Tally:
         """By column that every piece bounds, the values that any of them wants."""
         return {name: self._unite(name) for name, count in self._bounded.items() if count == self._count}
 
-    def pieces(self) -> Iterator[tuple[str, Piece]]:
-        """All pieces, with the queries whose they are."""
-        return ((query, piece) for query, pieces in self._queries.items() for piece in pieces)
+    @property
+    def queries(self) -> Collection[str]:
+        """All that have pieces here."""
+        return self._queries.keys()
 
-    def find_queries(self, wants: Callable[[Piece], bool]) -> list[str]:
-        """The queries with a piece of some kind."""
-        return [query for query, pieces in self._queries.items() if any(map(wants, pieces))]
+    @property
+    def wishes(self) -> "Wishes":
+        """Who wants what, found when it is asked for and kept until the next change."""
+        if self._wishes is None:
+            self._wishes = Wishes((query, piece) for query, pieces in self._queries.items() for piece in pieces)
+        return self._wishes
 
     def _unite(self, column: str) -> tuple[Span, ...]:
         if column not in self._unions:
@@ -88,6 +93,7 @@ class Tally:
 
     def _change(self, piece: Piece, by: int) -> None:
         self._count += by
+        self._wishes = None
         _count(self._columns, piece.columns, by)
         _count(self._samplings, piece.sampling, by)
         for column, spans in piece.sides:
@@ -96,6 +102,25 @@ class Tally:
             is_other = [_count(counts, span, by) for span in spans]
             if any(is_other):
                 self._unions.pop(column, None)
+
+
+class Wishes:
+    """The queries behind pieces: by columns, by what they ask of sampling, by bounded columns, by ends of spans."""
+
+    def __init__(self, pieces: Iterable[tuple[str, Piece]]) -> None:
+        self.columns: defaultdict[frozenset[str], list[str]] = defaultdict(list)
+        self.samplings: defaultdict[Sampling, list[str]] = defaultdict(list)
+        self.bounded: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+        self.lows: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+        self.highs: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+        for query, piece in pieces:
+            self.columns[piece.columns].append(query)
+            self.samplings[piece.sampling].append(query)
+            self.bounded[tuple(name for name, _ in piece.sides)].append(query)
+            for name, spans in piece.sides:
+                for low, high in spans:
+                    self.lows[name, low].append(query)
+                    self.highs[name, high].append(query)
 
 
 def _count(counts: Counter[Any], key: Any, by: int) -> bool:
