@@ -87,4 +87,5 @@ CREATE MATERIALIZED VIEW slow AS SELECT sensor, speed FROM traffic WHERE sensor 
 def test_explain_tells_what_sensors_must_deliver(tmp_path):
     text = explained(tmp_path, SIM).stdout
     assert "sensors of traffic: 32, of which 16 are awake and 16 asleep\n" in text
+    assert "    program: raw, for speed (view slow)\n" in text
     assert "    columns: sensor, ts, speed\n    range of speed: up to 30 (view slow)\n" in text

@@ -87,3 +87,12 @@ def test_power_and_the_most_costly_query_are_told():
         "  together 1.68 mW",
         "  without view slow: 1.52 mW less, 1 would last longer (up to 260.4 days, not 13.0)",
     ]
+
+
+def test_a_lifetime_that_keeps_the_rate_down_is_told_with_who_asked_for_it():
+    session = Session(Catalog.in_memory())
+    session.execute(FLOW.replace("sample_period='500ms'", "battery_lifetime='90 days'"))
+    demand = demand_of(session, sensors=FLEET, programs_of=lambda sensor: (RAW,), estimate=MODEL)
+    (rate, other) = [line.strip() for line in describe_demand(demand).splitlines() if "rate" in line]
+    kept = "rate: every 691.2ms, as often as the battery allows with the battery_lifetime of source road"
+    assert (rate, other) == (f"{kept}; view slow would have it faster", kept)

@@ -1,17 +1,20 @@
 """What the sensors of a project must deliver, for ``skerry explain`` and ``skerry sensors show``."""
 
+from collections.abc import Mapping, Sequence
+
 from skerry.catalog import Sensor, Source
 from skerry.database import Database
-from skerry.sensors.choose_program import PowerEstimate
 from skerry.sensors.demand import SourceDemand, compute_demand
 from skerry.sensors.describe_demand import describe_demand, describe_sensor
+from skerry.sensors.power import PowerModel
 from skerry.sensors.program import Program
+from skerry.sensors.traffic.programs import PROGRAMS as TRAFFIC_PROGRAMS
 from skerry.sources.connectors import CONNECTORS, open_connector
 
 __all__ = ["describe_demands", "describe_sensor_demand", "find_demands"]
 
-ESTIMATE: PowerEstimate | None = None
-"""What programs cost, where they are known."""
+_PROGRAMS: Mapping[str, Sequence[Program]] = {"loop": TRAFFIC_PROGRAMS, "traffic": TRAFFIC_PROGRAMS}
+"""The programs that sensors of a kind may know. Which of them one does, the catalogue says."""
 
 
 def describe_demands(database: Database) -> list[str]:
@@ -30,7 +33,7 @@ def find_demands(database: Database, only: str | None = None) -> dict[str, Sourc
     known = database.catalog.sensors()
     sensors = [sensor for source in sources for sensor in _list_sensors(database, source, known)]
     subscriptions = [each for source in sources for each in database.catalog.subscriptions.all(source.name)]
-    return compute_demand(database.plans(), subscriptions, sources, sensors, _find_programs, ESTIMATE)
+    return compute_demand(database.plans(), subscriptions, sources, sensors, _find_programs, PowerModel())
 
 
 def _list_sensors(database: Database, source: Source, known: list[Sensor]) -> list[Sensor]:
@@ -41,6 +44,6 @@ def _list_sensors(database: Database, source: Source, known: list[Sensor]) -> li
     return list(open_connector(source, database.base).sensors())
 
 
-def _find_programs(sensor: Sensor) -> tuple[Program, ...]:
-    """The programs of a sensor's kind that it knows. No kind has any yet."""
-    return ()
+def _find_programs(sensor: Sensor) -> Sequence[Program]:
+    """The programs of a sensor's kind that it says it knows."""
+    return [program for program in _PROGRAMS.get(sensor.kind, ()) if program.name in sensor.programs]

@@ -60,8 +60,9 @@ class Wanted:
 
     @property
     def lifetime_us(self) -> Micros | None:
-        """The longest; that of the source counts in any case."""
-        return max((found for tally in self.tallies if (found := tally.lifetime_us) is not None), default=None)
+        """The longest; that of the source counts too."""
+        asked = [self._source.battery_lifetime_us, *(tally.lifetime_us for tally in self.tallies)]
+        return max((found for found in asked if found is not None), default=None)
 
     @property
     def spans(self) -> dict[str, tuple[Span, ...]]:

@@ -83,11 +83,16 @@ def _describe_setting(setting: Setting, choice: Choice, reasons: Reasons) -> lis
 def _describe_rate(choice: Choice, reasons: Reasons) -> str:
     if choice.period_us is None:
         return "left to the sensor"
-    often = f"every {show_span(choice.period_us)}"
+    often = f"every {_show_period(choice.period_us)}"
     if not choice.is_kept_by_battery:
         return f"{often}, for {reasons.rate}"
-    instead = f", not faster as {reasons.rate} asks" if reasons.rate.count else ""
-    return f"{often}, the highest that the battery allows with battery_lifetime of {reasons.lifetime}{instead}"
+    instead = f"; {reasons.rate} would have it faster" if reasons.rate.count else ""
+    return f"{often}, as often as the battery allows with the battery_lifetime of {reasons.lifetime}{instead}"
+
+
+def _show_period(period_us: Micros) -> str:
+    """A period that may have been computed: no more digits than are of use."""
+    return show_span(period_us) if period_us % 1000 == 0 else f"{period_us / 1000:.6g}ms"
 
 
 def _describe_program(choice: Choice, reasons: Reasons) -> str:
@@ -185,7 +190,7 @@ def _describe_change(demand: SourceDemand, query: str, sensor: str, setting: Set
         return "it would sleep"
     parts = []
     if other.sample_period_us != setting.sample_period_us:
-        period = "as it likes" if other.sample_period_us is None else f"every {show_span(other.sample_period_us)}"
+        period = "as it likes" if other.sample_period_us is None else f"every {_show_period(other.sample_period_us)}"
         parts.append(f"sample {period}")
     if other.program != setting.program:
         parts.append(f"run program {other.program or 'of its choice'}")

@@ -86,7 +86,7 @@ class Pieces:
         self._all = frozenset(source.schema.names)
         known = (self._sensor, source.event_time, find_sequence_column(source))
         self._always = frozenset(name for name in known if name)
-        self._own = Sampling(period_of(source), source.battery_lifetime_us)
+        self._own = Sampling(period_of(source))
         self._conditions: dict[str, str] = {}
 
     def of_subscription(self, subscription: Subscription) -> list[Piece]:
@@ -97,7 +97,7 @@ class Pieces:
     def of_view(self, view: ViewPlan) -> list[Piece]:
         """Of each way from the view's answers down to the source."""
         asked = Sampling.parse(view.options, Owner(f"view {view.name!r}"))
-        sampling = Sampling(asked.period_us or self._own.period_us, asked.lifetime_us or self._own.lifetime_us)
+        sampling = Sampling(asked.period_us or self._own.period_us, asked.lifetime_us)
         if "late_to" in view.options:  # late readings are given whole, whatever the view selects
             return [Piece(EVERY_SENSOR, self._all, sampling=sampling)]
         reads = _find_reads(view.root, frozenset(view.root.schema.names), (), narrows=True)

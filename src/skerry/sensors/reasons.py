@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from skerry.catalog import Source
 from skerry.index.value_sets import Span
 from skerry.model.time import Micros
 from skerry.sensors.demand import SourceDemand
@@ -69,7 +70,7 @@ def explain_sensor(demand: SourceDemand, sensor: str) -> Reasons:
     """Why a sensor has its setting.
 
     >>> import pyarrow as pa
-    >>> from skerry.catalog import Sensor, Source, Subscription
+    >>> from skerry.catalog import Sensor, Subscription
     >>> road = Source("road", pa.schema({"sensor": pa.string(), "speed": pa.int32()}), "mqtt")
     >>> demand = SourceDemand(road, [Sensor("a", "road", "loop")])
     >>> for name, limit in (("q", 30), ("r", 45)):
@@ -83,7 +84,7 @@ def explain_sensor(demand: SourceDemand, sensor: str) -> Reasons:
     return Reasons(
         Forced.by(query for tally in wanted.tallies for query in tally.queries),
         finder.find_sampling("period_us", wanted.period_us),
-        finder.find_sampling("lifetime_us", wanted.lifetime_us),
+        _find_lifetime(demand.source, finder, wanted.lifetime_us),
         tuple((name, finder.find_column(name)) for name in wanted.columns),
         tuple((name, tuple(finder.find_ends(name, span) for span in each)) for name, each in spans.items()),
         tuple((name, finder.find_unbounded(name)) for name in finder.list_bounded() if name not in spans),
@@ -102,6 +103,13 @@ def settings_without(demand: SourceDemand, query: str) -> dict[str, tuple[Settin
     finally:
         demand.add_pieces(query, pieces)
     return {name: (setting, choice.life_us, choice.power_mw) for name, (setting, choice) in found.items()}
+
+
+def _find_lifetime(source: Source, finder: "_Finder", lifetime_us: Micros | None) -> Forced:
+    """Who asks for the longest lifetime: the source itself, or queries."""
+    if lifetime_us is not None and source.battery_lifetime_us == lifetime_us:
+        return Forced.by([f"source {source.name}"])
+    return finder.find_sampling("lifetime_us", lifetime_us)
 
 
 class _Finder:
