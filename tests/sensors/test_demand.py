@@ -8,9 +8,17 @@ from hypothesis import strategies as st
 from skerry.catalog import Catalog, Sensor, Source, Subscription
 from skerry.errors import CatalogError, InputError
 from skerry.lang.sql import Session
+from skerry.model.expression import Expression
 from skerry.model.time import seconds
+from skerry.plan.left_lookup import LeftLookup
+from skerry.plan.lookup import Lookup
+from skerry.plan.project import Project
+from skerry.plan.scan import Scan
+from skerry.plan.select import Select
+from skerry.plan.view import ViewPlan
 from skerry.sensors.demand import SourceDemand, compute_demand
 from skerry.sensors.messages import Setting
+from skerry.sensors.whose import FACTS
 from tests import oracles
 from tests.index.predicates import SCHEMA, SPECIAL, batches, bind, predicates, true_rows
 
@@ -231,3 +239,31 @@ def test_a_query_is_counted_once():
 def test_a_source_without_sensors_has_no_demand():
     source = Source("road", SCHEMA, "mqtt")
     assert compute_demand([], [Subscription("q", "road", "i > 1")], [source], []) == {}
+
+
+CATALOG = Source("catalog:sensors", FACTS, "catalog", {"table": "sensors"}, is_table=True)
+
+
+def looked_up(kind, predicate, *more):
+    """The sensors that are awake for a view of readings beside their sensors in the catalogue, as ``k``."""
+    source = road().catalog.sources()[0]
+    keys = ((Expression.of("s", pa.string()), Expression.of("name", pa.string())),)
+    node = Select(kind(Scan(source), CATALOG, "k", keys), Expression(predicate, pa.bool_()))
+    sensors = [Sensor("a", "road", "loop", 37.9), Sensor("b", "road", "air", 37.1), *more]
+    demand = SourceDemand(source, sensors)
+    demand.add(ViewPlan("v", Project(node, (("d", Expression.of("d", pa.float64())),))))
+    return {name for name, setting in demand.settings().items() if not setting.asleep}
+
+
+def test_what_the_catalogue_knows_of_a_sensor_excludes_it():
+    assert looked_up(Lookup, '"k.kind" = \'loop\' AND "d" < 3') == {"a"}
+    assert looked_up(Lookup, '"k.lat" > 37.5 OR "k.kind" = \'soil\'') == {"a"}
+    assert looked_up(Lookup, '"k.kind" = \'loop\' OR "d" < 3') == {"a", "b"}
+
+
+def test_a_sensor_of_that_name_of_another_source_counts_too():
+    assert looked_up(Lookup, "\"k.kind\" = 'loop'", Sensor("b", "fields", "loop")) == {"a", "b"}
+
+
+def test_a_left_join_with_the_catalogue_excludes_no_sensor():
+    assert looked_up(LeftLookup, "\"k.kind\" = 'loop'") == {"a", "b"}

@@ -101,9 +101,12 @@ class SourceDemand:
         """What is wanted of one sensor, by its name."""
         self._grouped: dict[Whose, Tally] = {}
         """What is wanted of several."""
-        self._sensors = {sensor.name: sensor for sensor in sensors if sensor.source == source.name}
+        self._sensors: dict[str, Sensor] = {}
+        self._entries: list[Sensor] = []
+        """All of the catalogue: a sensor of another source may have the same name."""
         self._meeting: dict[str, frozenset[str]] = {}
-        """By condition, the sensors that may meet it."""
+        """By condition, the names of sensors that may meet it."""
+        self.put_sensors(sensors)
 
     @property
     def sensors(self) -> Mapping[str, Sensor]:
@@ -116,9 +119,9 @@ class SourceDemand:
         return tuple(self._queries)
 
     def put_sensors(self, sensors: Iterable[Sensor]) -> None:
-        """Take other sensors, or more, than before."""
-        self._sensors = {sensor.name: sensor for sensor in sensors if sensor.source == self.source.name}
-        self._meeting = {}
+        """Take other sensors, or more, than before: all of the catalogue, or those of the source."""
+        self._entries, self._meeting = list(sensors), {}
+        self._sensors = {sensor.name: sensor for sensor in self._entries if sensor.source == self.source.name}
 
     def add(self, query: ViewPlan | Subscription) -> None:
         """Count a query in."""
@@ -218,11 +221,10 @@ class SourceDemand:
 
     def _meets(self, condition: str, sensor: str) -> bool:
         if sensor not in self._sensors:
-            return may_hold(condition, [sensor])[0]
+            return may_hold(condition, [Sensor(sensor, self.source.name, "")])[0]
         if condition not in self._meeting:
-            names = list(self._sensors)
-            marks = zip(names, may_hold(condition, names), strict=True)
-            self._meeting[condition] = frozenset(name for name, mark in marks if mark)
+            marks = zip(self._entries, may_hold(condition, self._entries), strict=True)
+            self._meeting[condition] = frozenset(each.name for each, mark in marks if mark)
         return sensor in self._meeting[condition]
 
 

@@ -20,14 +20,17 @@ from skerry.index.region_from_predicate import region_of
 from skerry.index.regions import Regions
 from skerry.index.value_sets import Span, ValueSet
 from skerry.lang.sql.predicates import Predicates
+from skerry.model.dialect import parse_expression
 from skerry.model.duckdb_session import open_duckdb
 from skerry.model.options import Owner
 from skerry.model.sampling import SAMPLE_PERIOD, Sampling
 from skerry.model.time import Micros, span
+from skerry.plan.lookup import Lookup
 from skerry.plan.node import Conditions, Node, Stateful
 from skerry.plan.scan import Scan
+from skerry.plan.select import Select
 from skerry.plan.view import ViewPlan
-from skerry.sensors.whose import EVERY_SENSOR, Whose, find_whose, keep_known
+from skerry.sensors.whose import EVERY_SENSOR, FACTS, NAME, Whose, find_whose, keep_known
 
 __all__ = ["Piece", "Pieces", "find_sensor_column", "find_sequence_column", "is_ranged", "period_of"]
 
@@ -102,7 +105,10 @@ class Pieces:
             return [Piece(EVERY_SENSOR, self._all, sampling=sampling)]
         reads = _find_reads(view.root, frozenset(view.root.schema.names), (), narrows=True)
         mine = [read for read in reads if read.source == self.source.name]
-        found = [self._cut(self._find_region(read.conditions), read.columns, sampling, read.narrows) for read in mine]
+        found = [
+            self._cut(self._find_region(read.conditions), read.columns, sampling, read.narrows, read.about)
+            for read in mine
+        ]
         return list(dict.fromkeys(piece for pieces in found for piece in pieces))
 
     def _find_region(self, conditions: Conditions) -> Region:
@@ -110,14 +116,16 @@ class Pieces:
             return Region((Box(),))
         return region_of(exp.and_(*conditions), self.source.schema, open_duckdb)
 
-    def _cut(self, region: Region, columns: frozenset[str], sampling: Sampling, narrows: bool) -> list[Piece]:
-        """A piece per box and group of sensors."""
+    def _cut(
+        self, region: Region, columns: frozenset[str], sampling: Sampling, narrows: bool, about: tuple[str, ...] = ()
+    ) -> list[Piece]:
+        """A piece per box and group of sensors; ``about`` are conditions on what the catalogue knows of them."""
         columns = columns | self._always
         found = []
         for box in region.boxes:
             values = _values_of(box)
             sides = self._find_sides(values) if narrows else ()
-            found += [Piece(whose, columns, sides, sampling) for whose in self._find_sensors(box, values)]
+            found += [Piece(whose, columns, sides, sampling) for whose in self._find_sensors(box, values, about)]
         return found
 
     def _find_sides(self, values: Mapping[str, ValueSet]) -> Sides:
@@ -125,16 +133,20 @@ class Pieces:
             (name, each.spans) for name, each in values.items() if is_ranged(self.source.schema.field(name).type)
         )
 
-    def _find_sensors(self, box: Box, values: Mapping[str, ValueSet]) -> Iterable[Whose]:
+    def _find_sensors(self, box: Box, values: Mapping[str, ValueSet], about: tuple[str, ...]) -> Iterable[Whose]:
         if self._sensor is None:
             return [EVERY_SENSOR]
-        condition = ""
-        if box.residual and self._sensor in box.residual.columns:
-            predicate = box.residual.sql
-            if predicate not in self._conditions:
-                self._conditions[predicate] = keep_known(predicate, self._sensor)
-            condition = self._conditions[predicate]
-        return find_whose(values.get(self._sensor), condition)
+        conditions = [*about, self._find_condition(box, self._sensor)]
+        return find_whose(values.get(self._sensor), " AND ".join(f"({each})" for each in conditions if each))
+
+    def _find_condition(self, box: Box, sensor: str) -> str:
+        """What the residual of a box says about the names of sensors."""
+        if box.residual is None or sensor not in box.residual.columns:
+            return ""
+        predicate = box.residual.sql
+        if predicate not in self._conditions:
+            self._conditions[predicate] = keep_known(parse_expression(predicate), {sensor: NAME})
+        return self._conditions[predicate]
 
 
 def _values_of(box: Box) -> dict[str, ValueSet]:
@@ -148,20 +160,45 @@ def _values_of(box: Box) -> dict[str, ValueSet]:
 
 @dataclass(frozen=True)
 class _Read:
-    """One way down to a source: the columns and rows of it that count."""
+    """One way down to a source: the columns and rows of it that count, and what must hold of their sensors."""
 
     source: str
     columns: frozenset[str]
     conditions: Conditions
     narrows: bool
+    about: tuple[str, ...] = ()
 
 
-def _find_reads(node: Node, wanted: frozenset[str], conditions: Conditions, *, narrows: bool) -> Iterable[_Read]:
+def _find_reads(
+    node: Node, wanted: frozenset[str], conditions: Conditions, *, narrows: bool, about: tuple[str, ...] = ()
+) -> Iterable[_Read]:
     """What a plan reads. Conditions above a state say nothing about what it is made of."""
     if isinstance(node, Scan):
-        yield _Read(node.source.name, wanted, conditions, narrows)
-    is_stateful = isinstance(node, Stateful)
-    below = () if is_stateful else node.conditions_below(conditions)
-    narrows = narrows and not (isinstance(node, Stateful) and node.needs_every_reading)
+        yield _Read(node.source.name, wanted, conditions, narrows, about)
+    below: Conditions = ()
+    if isinstance(node, Stateful):
+        about, narrows = (), narrows and not node.needs_every_reading
+    else:
+        below, about = node.conditions_below(conditions), (*about, *_find_facts(node, conditions))
     for position, each in enumerate(node.inputs):
-        yield from _find_reads(each, node.columns_below(position, wanted), below, narrows=narrows)
+        columns = node.columns_below(position, wanted)
+        yield from _find_reads(each, columns, below, narrows=narrows, about=about)
+
+
+def _find_facts(node: Node, conditions: Conditions) -> list[str]:
+    """What conditions say about sensors, where each reading stands beside its sensor in the catalogue."""
+    if type(node) is not Lookup or not _is_of_sensors(node.table):
+        return []
+    base: Node = node.input
+    while isinstance(base, Select | Lookup):
+        base = base.input
+    sensor = find_sensor_column(base.source) if isinstance(base, Scan) else None
+    if sensor is None or (sensor, NAME) not in [(mine.column, other.column) for mine, other in node.keys]:
+        return []
+    known = {sensor: NAME, **{f"{node.name}.{fact}": fact for fact in FACTS.names}}
+    return [fact for each in conditions if (fact := keep_known(each, known))]
+
+
+def _is_of_sensors(table: Source) -> bool:
+    """Whether a table is the catalogue's, of sensors."""
+    return table.connector == "catalog" and table.options.get("table") == "sensors"

@@ -1,22 +1,26 @@
 """Which sensors a query concerns: by their names, and by what a condition says about them."""
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import pyarrow as pa
 from sqlglot import exp
 
+from skerry.catalog import Sensor
 from skerry.index.ask_duckdb import ask_duckdb, ask_type
 from skerry.index.infallible import cannot_fail
 from skerry.index.value_sets import ValueSet
-from skerry.model.dialect import parse_expression, write_expression
+from skerry.model.dialect import write_expression
 from skerry.model.duckdb_session import open_duckdb
 from skerry.model.expression import names_in, rename_columns
 
 __all__ = ["EVERY_SENSOR", "FACTS", "NAME", "Whose", "find_whose", "keep_known", "may_hold"]
 
 NAME = "name"
-FACTS = pa.schema({NAME: pa.string()})
-"""What is known of a sensor without a reading."""
+FACTS = pa.schema(
+    {NAME: pa.string(), "source": pa.string(), "kind": pa.string(), "lat": pa.float64(), "lon": pa.float64()}
+)
+"""What is known of a sensor without a reading, under the names that the catalogue's table has."""
 
 
 class Whose(NamedTuple):
@@ -51,36 +55,40 @@ def find_whose(names: ValueSet | None, condition: str) -> list[Whose]:
     return [Whose(low, high, condition) for low, high in names.spans]
 
 
-def keep_known(predicate: str, sensor: str) -> str:
-    r"""What a predicate says about the name of a sensor, which is in column ``sensor``; empty if it says nothing.
+def keep_known(predicate: exp.Expr, known: Mapping[str, str]) -> str:
+    r"""What a predicate says about a sensor; empty if it says nothing. ``known`` are the columns that hold facts.
 
     A part that is about anything else is NULL, for it may be true or false. AND, OR and NOT over such parts are false
     only if the predicate is, whatever the readings.
 
-    >>> keep_known("sensor LIKE '%7' AND (speed < 30 OR upper(sensor) = 'A')", "sensor")
+    >>> from skerry.model.dialect import parse_expression
+    >>> asked = parse_expression("sensor LIKE '%7' AND (speed < 30 OR upper(sensor) = 'A')")
+    >>> keep_known(asked, {"sensor": "name"})
     '"name" LIKE \'%7\' AND (NULL OR UPPER("name") = \'A\')'
     """
-    known = _keep(parse_expression(predicate), sensor)
-    return write_expression(known) if names_in(known) else ""
+    found = _keep(predicate, known)
+    return write_expression(found) if names_in(found) else ""
 
 
-def _keep(tree: exp.Expr, sensor: str) -> exp.Expr:
+def _keep(tree: exp.Expr, known: Mapping[str, str]) -> exp.Expr:
     if isinstance(tree, exp.And | exp.Or):
-        return type(tree)(this=_keep(tree.this, sensor), expression=_keep(tree.expression, sensor))
+        return type(tree)(this=_keep(tree.this, known), expression=_keep(tree.expression, known))
     if isinstance(tree, exp.Not | exp.Paren):
-        return type(tree)(this=_keep(tree.this, sensor))
-    if names_in(tree) != {sensor}:
+        return type(tree)(this=_keep(tree.this, known))
+    if not names_in(tree) or not names_in(tree) <= known.keys():
         return exp.null()
-    part = rename_columns(tree.copy(), {sensor: NAME})
+    part = rename_columns(tree.copy(), known)
     is_safe = cannot_fail(part, lambda each: ask_type(write_expression(each), FACTS, open_duckdb))
     return part if is_safe else exp.null()
 
 
-def may_hold(condition: str, names: list[str]) -> list[bool]:
+def may_hold(condition: str, sensors: Sequence[Sensor]) -> list[bool]:
     """For each sensor, whether a condition is true or may be.
 
-    >>> may_hold("name LIKE '%7' AND NULL", ["a7", "a8"])
+    >>> may_hold("name LIKE '%7' AND NULL", [Sensor("a7", "road", "loop"), Sensor("a8", "road", "loop")])
     [True, False]
     """
-    (found,) = ask_duckdb([condition], pa.record_batch([pa.array(names, pa.string())], schema=FACTS), open_duckdb)
+    facts = [(each.name, each.source, each.kind, each.latitude, each.longitude) for each in sensors]
+    columns = [pa.array(column, field.type) for column, field in zip(zip(*facts, strict=True), FACTS, strict=True)]
+    (found,) = ask_duckdb([condition], pa.record_batch(columns, schema=FACTS), open_duckdb)
     return [value is not False for value in found.to_pylist()]
