@@ -87,6 +87,11 @@ class Database:
         self.catalog, self._base = catalog, base
         self._session = Session(catalog, base, limits)
 
+    @property
+    def base(self) -> Path:
+        """The folder that relative paths start from."""
+        return self._base
+
     def execute(self, script: str) -> None:
         """Carry out SQL statements."""
         self._session.execute(script)

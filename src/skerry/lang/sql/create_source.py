@@ -11,7 +11,8 @@ from skerry.errors import Location, OptionError, SqlError, UnknownColumn
 from skerry.lang.sql.statements import Statement, location_of
 from skerry.model.dialect import write_expression
 from skerry.model.duckdb_session import open_duckdb
-from skerry.model.options import Option, Owner, parse_options, span_of_time
+from skerry.model.options import Option, Owner, parse_option, parse_options, span_of_time
+from skerry.model.sampling import BATTERY_LIFETIME
 from skerry.model.time import MICROS, Micros
 from skerry.model.types import SQL_TYPES, TIMESTAMP, sql_name
 
@@ -66,7 +67,8 @@ def read_source(statement: Statement) -> Source:
         raise SqlError(f"{tree.this.this.sql('risingwave')!r} has a name in two parts", location_of(tree))
     name = check_name(identifier(tree.this.this), location_of(tree.this.this))
     clock = _read_clock_options(name, options, is_timed=event_time is not None)
-    return Source(name, schema, connector, options, event_time, delay_us, is_table, statement.text, *clock)
+    lifetime_us = _take_lifetime(name, options)
+    return Source(name, schema, connector, options, event_time, delay_us, is_table, statement.text, *clock, lifetime_us)
 
 
 def _read_clock_options(name: str, options: dict[str, str], *, is_timed: bool) -> tuple[Micros | None, Micros | None]:
@@ -77,6 +79,14 @@ def _read_clock_options(name: str, options: dict[str, str], *, is_timed: bool) -
         message = f"option {next(iter(given))} of source {name!r} needs event times; declare WATERMARK FOR ts AS ts"
         raise OptionError(message)
     return found["max_ahead"], found["idle_timeout"]
+
+
+def _take_lifetime(name: str, options: dict[str, str]) -> Micros | None:
+    """Take what is said of the sensors' batteries out of a source's options."""
+    found: Micros | None = parse_option(
+        options.pop(BATTERY_LIFETIME.name, None), BATTERY_LIFETIME, Owner(f"source {name!r}")
+    )
+    return found
 
 
 def options_of(tree: exp.Expr) -> dict[str, str]:
