@@ -96,19 +96,29 @@ def test_what_a_mote_cannot_do_it_refuses(setting):
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
-    lambda inner: (
-        st.lists(inner) | st.dictionaries(st.sampled_from(["control", "ranges", "columns", "program"]), inner)
-    ),
-    max_leaves=8,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+ENDS = st.none() | st.integers() | st.floats() | st.text()
+CONTROL = st.fixed_dictionaries(
+    {"control": st.integers(1, 9) | JSON},
+    optional={
+        "program": JSON | st.just("dust"),
+        "sample_period_ms": JSON,
+        "columns": JSON | st.lists(st.just("pm25") | JSON, max_size=3),
+        "ranges": JSON | st.dictionaries(st.just("pm25"), st.lists(st.lists(ENDS, min_size=2, max_size=2), max_size=3)),
+        "asleep": JSON,
+    },
 )
 
 
-@given(st.binary() | JSON.map(lambda body: json.dumps(body).encode()))
+@given(st.binary() | (CONTROL | JSON).map(lambda body: json.dumps(body).encode()))
 def test_garbage_does_no_harm(payload):
     mote = build()
     mote.hear(payload, is_listening=True)
     mote.measure(START, Micros(START + seconds(5)))
     mote.spend(seconds(5), 1)
+    assert json.dumps(mote.describe().to_json())
 
 
 def test_a_mote_that_does_not_listen_hears_nothing():

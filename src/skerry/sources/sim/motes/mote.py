@@ -19,7 +19,6 @@ __all__ = ["Hearing", "Mote", "Reading"]
 
 _LONGEST_CONTROL = 65_536
 _LONGEST_PERIOD_US = MICROS["DAY"]
-_ALWAYS_SENT = ("sensor", "ts", "seq")
 
 
 class Hearing(StrEnum):
@@ -146,8 +145,7 @@ class Mote:
             raise InputError(f"{self.name} has no program {program!r}")
         if not SHORTEST_PERIOD_US <= period_us <= _LONGEST_PERIOD_US:
             raise InputError(f"{self.name} cannot sample every {period_us} microseconds")
-        for low, high in (ends for spans in asked.ranges.values() for ends in spans):
-            _ = (low or 0) <= (high or 0)  # a range of something else than numbers is garbled
+        _check_kinds_of_values(asked)
         self._recorder.use(program, Micros(period_us))
         return replace(asked, program=program, sample_period_us=Micros(period_us))
 
@@ -164,6 +162,15 @@ def _read(payload: bytes) -> Control:
     if len(payload) > _LONGEST_CONTROL:
         raise ValueError("too long")
     return Control.from_json(json.loads(payload))
+
+
+def _check_kinds_of_values(asked: Setting) -> None:
+    """Columns are named, and ranges have numbers: whatever else came is garbled."""
+    ends = [end for spans in asked.ranges.values() for span in spans for end in span if end is not None]
+    if not all(isinstance(end, int | float) for end in ends):
+        raise TypeError("a range without numbers")
+    if not all(isinstance(name, str) for name in asked.columns or ()):
+        raise TypeError("a column without a name")
 
 
 def _is_within(value: Any, spans: tuple[tuple[float | None, float | None], ...]) -> bool:

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from paho.mqtt.client import CallbackAPIVersion, Client, MQTTErrorCode, MQTTMessage
+from paho.mqtt.client import Client, MQTTMessage
+from paho.mqtt.enums import CallbackAPIVersion, MQTTErrorCode
 
-from skerry.errors import InputError, RunError
+from skerry.errors import InputError
 from skerry.sensors.broker_address import BrokerAddress
 
 __all__ = ["Radio"]
@@ -95,9 +96,9 @@ class Radio:
     def poll(self, timeout_s: float) -> None:
         """Send and take what there is, waiting for something at most so long."""
         self._retry()
-        awake = [each for each in self._connections if each.client.socket() is not None]
-        readers = {each.client.socket(): each for each in awake}
-        writers = {each.client.socket(): each for each in awake if each.client.want_write()}
+        readers: dict[Any, _Connection] = {each.client.socket(): each for each in self._connections}
+        readers.pop(None, None)  # of those that are away
+        writers = {sock: each for sock, each in readers.items() if each.client.want_write()}
         pending = [sock for sock in readers if isinstance(sock, ssl.SSLSocket) and sock.pending()]
         if not readers:
             time.sleep(timeout_s)
@@ -187,4 +188,4 @@ def _trust(certificate: Path | None) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=certificate)
     except (OSError, ssl.SSLError) as error:
-        raise RunError(f"cannot read the certificate {str(certificate)!r}: {error}") from None
+        raise InputError(f"cannot read the certificate {str(certificate)!r}: {error}") from None

@@ -92,7 +92,9 @@ class FleetSettings:
                 raise OptionError(f"unknown kind of mote {kind!r}; known are {', '.join(sorted(KINDS))}{meant}")
             programs = [program.name for program in KINDS[kind].programs]
             if self.program is not None and self.program not in programs:
-                raise OptionError(f"motes of kind {kind} have no program {self.program!r}; they have {programs}")
+                raise OptionError(
+                    f"motes of kind {kind} have no program {self.program!r}; they have {', '.join(programs)}"
+                )
         _check("number of sensors", sum(self.kinds.values()), 1, MOST_MOTES)
 
 
