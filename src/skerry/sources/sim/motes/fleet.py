@@ -162,7 +162,7 @@ class Fleet:
             return
         now_s, opened_s = time.monotonic(), mote.listens_until_s - self.settings.listens_ms / 1000
         # A retained control was sent at some time before, not now.
-        heard = mote.hear(message.payload, now_s <= mote.listens_until_s and not message.retain)
+        heard = mote.hear(bytes(message.payload), now_s <= mote.listens_until_s and not message.retain)
         self.tally.controls[heard] += 1
         after_ms = round((now_s - opened_s) * 1000, 3) if opened_s > 0 else None
         payload = message.payload[:1000].decode("utf-8", "replace")
