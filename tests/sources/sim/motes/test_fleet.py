@@ -1,5 +1,6 @@
 """Fleets on a real broker, seen by a plain subscriber."""
 
+import time
 from collections import Counter
 
 import pytest
@@ -8,6 +9,7 @@ from skerry.errors import InputError
 from skerry.model.time import Micros
 from skerry.sensors.broker_address import BrokerAddress
 from skerry.sources.sim.motes import Faults, Fleet, FleetSettings
+from skerry.sources.sim.motes.kinds.air import AIR
 from skerry.testing.broker import Broker
 from tests.sources.sim.motes.listener import listening, running, wait_for
 
@@ -143,6 +145,17 @@ def test_equal_seeds_send_equal_readings(broker, tmp_path):
     assert any(sent[0][key] != sent[2][key] for key in sent[0].keys() & sent[2].keys())
 
 
+def test_a_run_can_be_checked_without_its_truth(broker, tmp_path):
+    with running(
+        broker, tmp_path, FleetSettings({"air": 3}, "f", 9, speed=20.0, time_form="us"), start_us=START
+    ) as run:
+        wait_for(lambda: run.fleet.tally.readings > 30)
+    found = [row for sensor, row in run.readings() if sensor == "air-0002"]
+    again = AIR.measure(9, 2, "raw", START, Micros(found[-1]["ts"] + 1), AIR.sample_period_us)
+    assert [row["ts"] for row in found] == again.time_us.tolist()
+    assert [{k: v for k, v in row.items() if k not in ("ts", "seq")} for row in found] == again.list_rows()
+
+
 def test_an_empty_battery_ends_a_mote(broker, tmp_path):
     with running(broker, tmp_path, FleetSettings({"air": 2}, "f", speed=20.0, battery_mah=1e-4)) as run:
         wait_for(lambda: run.fleet.tally.batteries_empty == 2)
@@ -157,3 +170,31 @@ def test_passwords_and_encryption_are_used(tmp_path):
         stranger = Fleet(FleetSettings({"air": 3}), BrokerAddress.parse(broker.url), certificate=broker.certificate)
         with pytest.raises(InputError, match=r"refuses the fleet: not authorized"):
             stranger.run(seconds=1.0)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(400)
+def test_two_thousand_motes_lose_nothing_that_was_acknowledged(broker, tmp_path):
+    """For a minute: a twentieth of the motes die and come back, the broker is restarted, each mote is told once."""
+
+    def answer(listener, topic, body):
+        if topic.endswith("/state") and body["control"] == 0:
+            listener.control(topic, control=1, sample_period_ms=2_000)
+
+    kinds, faults = (
+        {"traffic": 1000, "air": 500, "soil": 250, "vibration": 250},
+        Faults(0.05, 30.0, 0.01, 0.01, 0.01, 0.01),
+    )
+    settings = FleetSettings(kinds, "f", listens_ms=200.0, faults=faults)
+    with listening(broker, answer) as heard:
+        with running(broker, tmp_path, settings) as run:
+            wait_for(lambda: run.fleet.tally.states > 2_000)
+            time.sleep(25)
+            broker.restart()
+            time.sleep(35)
+        expected = set(canonical(run.readings()))
+        wait_for(lambda: expected <= set(canonical(heard.readings())))
+    tally = run.fleet.tally
+    assert tally.unacknowledged_readings == 0
+    assert tally.restarts >= 50
+    assert tally.controls["taken"] >= 1_900
