@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from skerry.cli import app
 from skerry.errors import InputError
 from skerry.testing.broker import Broker
+from tests.brokers import needs_mosquitto
 from tests.cli.commands import SKERRY, skerry
 
 WRONG = {
@@ -53,6 +54,7 @@ def test_an_error_is_one_line(tmp_path):
     assert re.fullmatch(r"error: there is no MQTT broker at mqtt://127.0.0.1:9: [^\n]+\n", done.stderr)
 
 
+@needs_mosquitto
 def test_a_fleet_runs_for_some_seconds_and_sums_up(tmp_path, broker):
     kinds = ["--kinds", "traffic=4,air=4", "--speed", "10", "--seconds", "1", "--truth", "truth.jsonl"]
     done = skerry(tmp_path, "sim", "mqtt", "--url", broker.url, "--prefix", "a/b", *kinds)
@@ -64,6 +66,7 @@ def test_a_fleet_runs_for_some_seconds_and_sums_up(tmp_path, broker):
     assert f"acknowledged: {readings} readings" in done.stdout
 
 
+@needs_mosquitto
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
 def test_a_fleet_ends_cleanly_when_it_is_told(tmp_path, broker, ending):
     command = [*SKERRY, "sim", "mqtt", "--url", broker.url, "--sensors", "3", "--truth", str(tmp_path / "truth.jsonl")]
