@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from uuid import uuid4
 
 import pyarrow as pa
@@ -82,10 +81,12 @@ class FjordRuntime:
     """Reads step by step, lets operators work, hands answers to the sink a step at a time."""
 
     def __init__(self, pipeline: Pipeline, sink: Sink, options: RunOptions | None = None) -> None:
-        self._folder: Path | None = None
-        if options and options.register:
-            self._folder = make_private_folder()
-            pipeline = replace(pipeline, registry=options.register(SealedFolder(self._folder), False))
+        register = options.register if options else None
+        self._folder = make_private_folder() if register or pipeline.live else None
+        if self._folder:
+            pipeline = pipeline.spool_in(self._folder / "spool")
+        if self._folder and register:
+            pipeline = replace(pipeline, registry=register(SealedFolder(self._folder), False))
         self._pipeline, self._sink = pipeline, sink
         self._tables = Tables(pipeline.tables, pipeline.base)
         self._versions: dict[str, str] = self._tables.versions()
@@ -122,13 +123,16 @@ class FjordRuntime:
         self._precompile()
         replay = self._pipeline.plan_steps()
         position = replay.start()
-        while not position["done"] and not stopped():
-            following = replay.next(position)
-            if following == position:
-                time.sleep(_PATIENCE_SECONDS)
-                continue
-            yield self._step(replay, position, following)
-            position = following
+        with self._pipeline.receive() as check:
+            while not position["done"] and not stopped():
+                check()
+                following = replay.next(position)
+                if following == position:
+                    time.sleep(_PATIENCE_SECONDS)
+                    continue
+                yield self._step(replay, position, following)
+                position = following
+                replay.forget(position)
 
     def _step(self, replay: Replay, position: Position, following: Position) -> tuple[Outcome, Answers]:
         """Read what lies between two positions, and let all views work on it."""

@@ -21,6 +21,8 @@ from skerry.sources.source import Connector, Lane, Split
 
 __all__ = ["Position", "Replay"]
 
+_LEAST_TICK_US = MICROS["SECOND"] // 4
+
 Position = dict[str, Any]
 """``{"step": n, "done": bool, "ended": [source], "until": {source: moment}, "lanes": {source: lanes}, "lag": micros,
 "span": micros, "shares": {view: share}, "blameless": [view], "paces": {view: pace}, "step_size": step size,
@@ -107,7 +109,11 @@ class Replay:
                 cursor.move_to(until[name], cuts=not alone)
         lanes = {name: self._record(name, position["lanes"][name]["passed"], found) for name, found in cursors.items()}
         done = not self._any_live() and all(cursor.spent for cursor in everyone)
-        if lanes == position["lanes"] and done == position["done"]:
+        if (
+            lanes == position["lanes"]
+            and done == position["done"]
+            and not self._has_been_quiet(position["until"], until)
+        ):
             return position
         lag = self._lag(position["until"], come)
         self._planned = position["step"] + 1, rows, self._clock()
@@ -134,6 +140,20 @@ class Replay:
             found += [split for pair in zip(before, after, strict=True) if (split := _between(name, *pair, horizon))]
         return found
 
+    def forget(self, position: Position) -> None:
+        """What is before a position is done for good."""
+        for name, lanes in self._lanes.items():
+            for cursor, lane in zip(self._cursors(name, position["lanes"][name], since=0), lanes, strict=True):
+                lane.forget(cursor.unit)
+
+    def _has_been_quiet(self, since: Mapping[str, Micros], until: Mapping[str, Micros]) -> bool:
+        """Whether time has gone on without a reading for so long that a source may be idle by now."""
+        return any(
+            until[name] - since.get(name, until[name]) >= max(_LEAST_TICK_US, connector.definition.idle_timeout_us // 2)
+            for name, connector in self._connectors.items()
+            if connector.live and connector.definition.idle_timeout_us is not None
+        )
+
     def _is_used_up(self, name: str, cursors: Sequence[_Cursor]) -> bool:
         """Whether nothing more can come of a source."""
         return not self._connectors[name].live and all(cursor.spent for cursor in cursors)
@@ -153,8 +173,7 @@ class Replay:
     def _find_clock(self) -> Micros:
         """How far all live lanes have come: none may run ahead of another."""
         live = [lane for name, lanes in self._lanes.items() if self._connectors[name].live for lane in lanes]
-        ends = [lane.last(lane.count() - 1) if lane.count() else START_OF_TIME for lane in live]
-        return min(ends, default=END_OF_TIME)
+        return min((lane.come() for lane in live), default=END_OF_TIME)
 
     def _look_back(self, step: int) -> None:
         """Note how many readings the step before had and how long it took, if it was planned here."""
@@ -242,7 +261,7 @@ class Replay:
                 heapreplace(ahead, (lane.last(unit + 1), position, unit + 1))
             else:
                 heappop(ahead)
-        return (END_OF_TIME if not self._any_live() else moment), rows
+        return END_OF_TIME, rows
 
 
 def _pack_paces(paces: Mapping[str, Pace]) -> Position:

@@ -192,11 +192,19 @@ class Fleet:
         self._sender.give_up(self._radio.unacknowledged)
         self._radio.close()
         for mote in self.motes:
-            energy = {"energy_mj": round(mote.meter.total_mj, 6), "battery": round(mote.meter.battery, 9)}
-            self._truth.note("energy", mote.name, **energy, control=mote.control, **mote.setting.to_json())
+            self._truth.note(
+                "energy", mote.name, **_describe_energy(mote), control=mote.control, **mote.setting.to_json()
+            )
         self._truth.summarize(self._count().to_json())
         self._truth.close()
         return self.tally
+
+
+def _describe_energy(mote: Mote) -> dict[str, float]:
+    """What a mote has used, by component, and what is left."""
+    parts = ("radio_mj", "processor_mj", "conversion_mj", "idle_mj")
+    used = {name: round(getattr(mote.meter, name), 6) for name in parts}
+    return {"energy_mj": round(mote.meter.total_mj, 6), **used, "battery": round(mote.meter.battery, 9)}
 
 
 def _build(settings: FleetSettings) -> list[Mote]:

@@ -7,9 +7,10 @@ from typing import Any
 
 from skerry.errors import InputError
 from skerry.model.time import MICROS, Micros
+from skerry.sensors.energy_meter import EnergyMeter
 from skerry.sensors.messages import Control, SensorState, Setting
+from skerry.sensors.power import PowerModel
 from skerry.sensors.program import Program
-from skerry.sources.sim.motes.energy import EnergyMeter, count_bits
 from skerry.sources.sim.motes.faults import MoteFaults
 from skerry.sources.sim.motes.kinds.kind import Kind
 from skerry.sources.sim.motes.recorder import Recorder
@@ -58,7 +59,7 @@ class Mote:
     def __init__(self, settings: FleetSettings, kind: Kind, index: int, number: int) -> None:
         self.name, self.kind = f"{kind.name}-{index:04d}", kind
         self.faults = MoteFaults(settings.faults, settings.seed, number)
-        self.meter = EnergyMeter(settings.battery_mah)
+        self.meter = EnergyMeter(PowerModel(battery_mah=settings.battery_mah))
         self.latitude, self.longitude = kind.locate(settings.seed, index)
         self.is_alive, self.listens_until_s, self.messages = True, float("-inf"), 0
         self.silent_since_us = self.state_sent_us = Micros(0)
@@ -115,7 +116,7 @@ class Mote:
         """Drain the battery by what a span of time took: samples, if it is awake, and what it sent."""
         seconds = span_us / 1e6
         samples = 0.0 if self.is_asleep else span_us / (self.setting.sample_period_us or 1)
-        cycles, bits = samples * self.program.cycles_per_sample, count_bits(self.program, self.setting.columns)
+        cycles, bits = samples * self.program.cycles_per_sample, self.program.count_bits(self._sent_columns())
         self.meter.spend(seconds=seconds, samples=samples, cycles=cycles, bits=bits * readings_sent)
 
     def hear(self, payload: bytes, is_listening: bool) -> Hearing:
@@ -152,6 +153,11 @@ class Mote:
     def _wants(self, row: dict[str, Any]) -> bool:
         """Whether somebody wants a reading: a value outside of all intervals of its column is wanted by nobody."""
         return all(_is_within(row.get(name), spans) for name, spans in self.setting.ranges.items())
+
+    def _sent_columns(self) -> tuple[str, ...] | None:
+        """Who sends and when is always said."""
+        columns = self.setting.columns
+        return None if columns is None else ("sensor", "ts", *columns)
 
     def _choose_columns(self, row: dict[str, Any]) -> dict[str, Any]:
         columns = self.setting.columns

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from skerry.model.arrays import Float64s, Int64s
 from skerry.model.time import Micros, seconds
 from skerry.sensors.program import Program
+from skerry.sensors.traffic.programs import COUNTS, RAW, VEHICLES
 from skerry.sources.sim.motes.kinds.kind import Measured, list_periods
 from skerry.sources.sim.traffic.road import POSITIONS, SIDES, Road
 from skerry.sources.sim.traffic.vehicles import FEET_PER_SECOND, Traffic
@@ -27,7 +28,7 @@ _ROAD_LANES = 4
 _LOOP_FEET = 6.0
 _LONGEST_US = seconds(10)
 """No vehicle is over a loop for longer: 72 feet at 8 miles an hour are 7 s."""
-_STATION = ("sensor", "ts", "segment", "side", "position", "lane", "latitude", "longitude")
+_STATION = ("segment", "side", "position", "lane", "latitude", "longitude")
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,7 @@ class TrafficKind:
 
     name: str = "traffic"
     units: Mapping[str, str] = field(default_factory=lambda: {"speed": "mph", "length": "ft", "occupancy": "1"})
-    programs: tuple[Program, ...] = (
-        Program("raw", (*_STATION, "flow", "speed", "length", "occupancy"), bits=16),
-        Program("vehicles", (*_STATION, "flow", "speed", "length"), bits=36, readings_per_s=5.0),
-        Program("counts", (*_STATION, "flow"), bits=8, readings_per_s=1.0),
-    )
+    programs: tuple[Program, ...] = (RAW, VEHICLES, COUNTS)
     sample_period_us: Micros = field(default_factory=lambda: seconds(1))
 
     def locate(self, seed: int, index: int) -> tuple[float, float]:
@@ -119,7 +116,7 @@ def _station(index: int, size: int) -> dict[str, NDArray[Any]]:
     pair, road_lane = divmod(index, _ROAD_LANES)
     latitude, longitude = _locate(pair)
     known = (pair // 2 + 1, SIDES[pair % 2], POSITIONS[0], road_lane + 1, latitude, longitude)
-    return {name: np.full(size, value) for name, value in zip(_STATION[2:], known, strict=True)}
+    return {name: np.full(size, value) for name, value in zip(_STATION, known, strict=True)}
 
 
 @cache
