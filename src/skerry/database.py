@@ -53,8 +53,6 @@ class Settings:
         """Refuse what cannot be run."""
         if self.runtime not in RUNTIMES:
             raise OptionError(f"unknown runtime {self.runtime!r}; known are {', '.join(RUNTIMES)}")
-        if self.runtime == "fjord" and self.checkpoint:
-            raise OptionError("the fjord runtime keeps no checkpoint; use --runtime spark")
         if self.step_rows < 1:
             raise OptionError("a step needs at least one row, got", self.step_rows)
         if self.buckets is not None and self.runtime == "fjord":

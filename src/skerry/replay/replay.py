@@ -101,9 +101,9 @@ class Replay:
         cursors = {name: self._cursors(name, position["lanes"][name]) for name in self._lanes}
         everyone = [cursor for lanes in cursors.values() for cursor in lanes]
         self._resume(everyone)
-        (moment, rows), come = self._horizon(everyone, min(step_size.rows, self._step_rows)), self._find_clock()
+        (moment, rows), come = self._horizon(everyone, min(step_size.rows, self._step_rows)), self._find_clocks()
         alone = len([cursor for cursor in everyone if not cursor.spent]) == 1
-        until = {name: min(moment, come) if self._connectors[name].live else moment for name in cursors}
+        until = {name: min(moment, come.get(name, END_OF_TIME)) for name in cursors}
         for name, found in cursors.items():
             for cursor in found:
                 cursor.move_to(until[name], cuts=not alone)
@@ -170,10 +170,12 @@ class Replay:
             cursor.lane.resume_at(cursor.unit)
         self._resumed = True
 
-    def _find_clock(self) -> Micros:
-        """How far all live lanes have come: none may run ahead of another."""
-        live = [lane for name, lanes in self._lanes.items() if self._connectors[name].live for lane in lanes]
-        return min((lane.come() for lane in live), default=END_OF_TIME)
+    def _find_clocks(self) -> dict[str, Micros]:
+        """How far each live source has come. Of those that are made here none may run ahead of another."""
+        live = {name: lanes for name, lanes in self._lanes.items() if self._connectors[name].live}
+        come = {name: min(lane.come() for lane in lanes) for name, lanes in live.items()}
+        made = [name for name, lanes in live.items() if not any(lane.is_received for lane in lanes)]
+        return come | dict.fromkeys(made, min((come[name] for name in made), default=END_OF_TIME))
 
     def _look_back(self, step: int) -> None:
         """Note how many readings the step before had and how long it took, if it was planned here."""
@@ -213,9 +215,9 @@ class Replay:
         """How many seconds a step is to take."""
         return A_STEP * min(self._most_lags.values(), default=END_OF_TIME) / MICROS["SECOND"]
 
-    def _lag(self, until: Mapping[str, Micros], come: Micros) -> Micros:
+    def _lag(self, until: Mapping[str, Micros], come: Mapping[str, Micros]) -> Micros:
         """How long unread readings of live sources have been waiting."""
-        return self._measure_wait(until, dict.fromkeys(until, come))
+        return self._measure_wait(until, {**until, **come})
 
     def _measure_wait(self, since: Mapping[str, Micros], until: Mapping[str, Micros]) -> Micros:
         """The longest time that readings between two moments took to arrive, over all live sources that have begun."""

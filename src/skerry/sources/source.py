@@ -70,6 +70,8 @@ class Lane(ABC):
     name: str
     speed: float = 1.0
     """Of a live lane, how many seconds of event time pass in a second."""
+    is_received: bool = False
+    """Whether its units come from others, each when it comes: another lane may stand still meanwhile."""
 
     @abstractmethod
     def count(self) -> int:

@@ -19,7 +19,7 @@ from skerry.model.private_folder import make_private_folder, remove_private_fold
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
 from skerry.pipeline.precompile import list_precompiled
-from skerry.pipeline.runtime import RunOptions, never
+from skerry.pipeline.runtime import RunOptions, never, raise_or_stop
 from skerry.pipeline.watermark import find_held_back
 from skerry.sinks.sink import Sink
 from skerry.sources.tables import Tables
@@ -88,7 +88,7 @@ class SparkRuntime:
         deliver = Deliver(self._pipeline, self._sink, checkpoint, store, watch)
         self._buckets.change(self._wanted_buckets, partial(self._query, deliver, stopped, paused=True))
         with self._pipeline.receive() as check:
-            self._query(deliver, _or_raise(stopped, check))
+            self._query(deliver, raise_or_stop(check, stopped))
         if self._pipeline.foreign and not self._live and not stopped():
             self._query(deliver, stopped, finish=True)
         self._sink.close()
@@ -170,16 +170,6 @@ def _tasks_by_key(spark: SparkSession, count: int) -> Iterator[None]:
         yield
     finally:
         spark.conf.set(PARTITIONS, str(usual))
-
-
-def _or_raise(stopped: Callable[[], bool], check: Callable[[], None]) -> Callable[[], bool]:
-    """Whether to stop, unless there is something to raise."""
-
-    def find_out() -> bool:
-        check()
-        return stopped()
-
-    return find_out
 
 
 def _wait(query: StreamingQuery, stopped: Callable[[], bool]) -> None:

@@ -40,9 +40,8 @@ class SpooledConnector(Connector):
 
     def read(self, split: Split) -> Iterator[Decoded]:
         """Decode frames, many at a time."""
-        segments = Segments(self._find_folder())
-        segments.count()
-        for received in _gather(segments.read(split.start, split.stop)):
+        frames = Segments(self._find_folder()).read(split.start, split.stop)
+        for received in _gather(frames):
             yield self.decoder.decode(received)
 
     @abstractmethod

@@ -16,6 +16,8 @@ _KEPT_ROWS = 1_000_000
 class SpoolLane(Lane):
     """The frames of a spool. A unit begins and ends when it was received."""
 
+    is_received = True
+
     def __init__(self, name: str, folder: Path) -> None:
         self.name, self._folder, self._segments = name, folder, Segments(folder)
 

@@ -92,6 +92,8 @@ class Segments:
         del self._firsts[:count]
 
     def _find_segment(self, frame: int) -> int:
+        if not self._firsts or frame >= self._firsts[-1] + len(self._headers.get(self._firsts[-1], ())):
+            self.count()  # it may have come since
         index = bisect_right(self._firsts, frame) - 1
         if index < 0:
             there = f"it begins with {self.first}" if self._firsts else "it is empty"
