@@ -11,6 +11,9 @@ from paho.mqtt.client import CallbackAPIVersion, Client, MQTTMessage
 from skerry.errors import RunError, SetupError
 from skerry.testing import broker_programs
 from skerry.testing.broker import Broker
+from tests.brokers import needs_mosquitto
+
+pytestmark = needs_mosquitto
 
 PATIENCE = 20.0
 
