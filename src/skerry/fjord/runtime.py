@@ -62,9 +62,11 @@ class _Flow:
             if feed.tables:
                 module.operator = feed.build_route(tables)
 
-    def advance(self, newest: Mapping[str, Micros]) -> None:
+    def advance(self, newest: Mapping[str, Micros], heard: Mapping[str, Micros]) -> None:
         """Let the part that keeps state know how far all streams have come; the others need no clock."""
         if self.work:
+            for source, moment in heard.items():
+                self.work.note_heard(source, moment)
             for source, moment in newest.items():
                 self.work.note_newest(source, moment)
             self._meeting.put(Advance(self.work.watermark))
@@ -143,7 +145,7 @@ class FjordRuntime:
             intake.read_split(split)
         self._newest = _later(self._newest, intake.outcome.newest)
         self._newest |= dict.fromkeys(following["ended"], END_OF_TIME)
-        self._advance(_later(passed, self._newest), done=following["done"])
+        self._advance(_later(passed, self._newest), intake.heard, done=following["done"])
         counts = intake.outputs.pop(COUNTS, [])
         if self._counters:
             self._counters.note(following["step"], add_counts(counts) if counts else None)
@@ -156,10 +158,10 @@ class FjordRuntime:
             self._flows[reader.number].put(reader.feed, accepted)
         self._scheduler.run()
 
-    def _advance(self, newest: Mapping[str, Micros], *, done: bool) -> None:
+    def _advance(self, newest: Mapping[str, Micros], heard: Mapping[str, Micros], *, done: bool) -> None:
         self._held_back = {} if done else find_held_back(self._pipeline.views, newest)
         for flow in self._flows:
-            flow.advance(dict.fromkeys(newest, END_OF_TIME) if done else newest)
+            flow.advance(dict.fromkeys(newest, END_OF_TIME) if done else newest, heard)
         self._scheduler.run()
 
     def _collect(self, intake: Intake) -> Answers:

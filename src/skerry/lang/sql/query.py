@@ -15,6 +15,7 @@ from skerry.lang.sql.joins import JoinBinder, from_of
 from skerry.lang.sql.left_join import refuse_overload
 from skerry.lang.sql.overload import OVERLOAD_OPTIONS, number_option, overload
 from skerry.lang.sql.scalar import Scope, check_condition, condition, scalar
+from skerry.lang.sql.silence import is_silence, silence_node
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
 from skerry.model.expression import Expression
@@ -65,6 +66,8 @@ def query_plan(tree: exp.Expr, streams: Streams, options: Mapping[str, str] | No
     _check_absence(tree, table)
     if is_gather(table) and not tree.args.get("joins"):
         return _bind_gather(tree, table, streams, asked)
+    if is_silence(table) and not tree.args.get("joins"):
+        return _bind_silence(tree, table, streams, asked)
     if asked.get("emit") == "early":
         raise OptionError("emit = 'early' is for GATHER; this view gives an answer once, when it is settled")
     if tree.args.get("joins"):
@@ -99,6 +102,7 @@ def _check_absence(tree: exp.Select, table: exp.Expr) -> None:
     where = tree.args.get("where")
     _, absent = split_absence(where.this if where else None)
     kinds = {"an aggregate": _aggregates(tree), "a join": tree.args.get("joins"), "GATHER": is_gather(table)}
+    kinds["SILENCE"] = is_silence(table)
     beside = next((kind for kind, there in kinds.items() if there), None)
     if absent is not None and beside:
         message = f"NOT EXISTS beside {beside} is not available; let one view read the other"
@@ -161,6 +165,18 @@ def _bind_gather(tree: exp.Select, table: exp.Expr, streams: Streams, options: M
     if _aggregates(tree):
         raise SqlError("an aggregate over GATHER is not available in a view", location_of(tree))
     node, scope = gather_node(table, streams, early=options.get("emit") == "early", limit=_limit(options))
+    where = tree.args.get("where")
+    if where:
+        node = _select(node, where.this, scope)
+    return Project(node, _columns(tree, scope))
+
+
+def _bind_silence(tree: exp.Select, table: exp.Expr, streams: Streams, options: Mapping[str, str]) -> Node:
+    _refuse(options, ("emit", *_OF_JOINS), "a view over SILENCE")
+    if _aggregates(tree):
+        message = "an aggregate over SILENCE is not available; make it a view, and write FROM TUMBLE(view, ts, ...)"
+        raise SqlError(message, location_of(tree))
+    node, scope = silence_node(table, streams)
     where = tree.args.get("where")
     if where:
         node = _select(node, where.this, scope)
