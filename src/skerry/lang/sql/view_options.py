@@ -1,5 +1,6 @@
 """What may stand behind WITH in a view."""
 
+from skerry.lang.sql.samples import SAMPLE_OPTIONS
 from skerry.model.options import Option, Owner, one_of, text
 from skerry.operators.joins.make_technique import TECHNIQUES
 from skerry.plan.limits import LIMITS, option_of
@@ -19,6 +20,7 @@ VIEW_OPTIONS = (
     Option("on_overload", one_of("wait", "shed"), "wait", "What becomes of readings that are too many."),
     Option("output", text(), help="Rules: the predicate that is the answer."),
     Option("rules", text(), help="A file with a rule program."),
+    *SAMPLE_OPTIONS,
     Option("shed_policy", one_of(*POLICIES), "adaptive", "Which readings are shed."),
     Option("spill_to", text(), help="A folder for rows beyond memory_rows."),
 )
