@@ -48,7 +48,7 @@ class BothHalves(Operator):
 
 
 @either
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(steps=steps(), window=WINDOWS, forget=FORGET, rates=RATES)
 def test_all_laws_are_kept(silent_rows, steps, window, forget, rates):
     def make():
@@ -59,7 +59,7 @@ def test_all_laws_are_kept(silent_rows, steps, window, forget, rates):
 
 
 @either
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(steps=steps(), window=WINDOWS, forget=FORGET, rates=RATES)
 def test_samples_are_those_of_sorted_readings(silent_rows, steps, window, forget, rates):
     readings = [

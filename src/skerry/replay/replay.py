@@ -16,6 +16,7 @@ from typing import Any
 
 from skerry.model.time import END_OF_TIME, MICROS, START_OF_TIME, Micros
 from skerry.replay.pace import A_STEP, Pace, next_pace, note_load
+from skerry.replay.quiet import QuietSources
 from skerry.replay.step_size import FEW, StepSize, next_step_size
 from skerry.sources.source import Connector, Lane, Split
 
@@ -25,7 +26,8 @@ Position = dict[str, Any]
 """``{"step": n, "done": bool, "ended": [source], "until": {source: moment}, "lanes": {source: lanes}, "lag": micros,
 "span": micros, "shares": {view: share}, "blameless": [view], "paces": {view: pace}, "step_size": step size,
 "version": n}``, and the lanes of a source as ``{"passed": k, "open": {lane index: [unit, cut]}}``. ``ended`` names the
-bounded sources that are used up. The lag is how long readings had waited when the step began. The span is the time in
+bounded sources that are used up. ``until`` is how far each source has come; of a live one that is idle, how far time
+has (``replay.quiet``). The lag is how long readings had waited when the step began. The span is the time in
 which the readings of the step arrived. The shares say how much of it views take in, the paces how that was decided
 (``replay.pace``), and the step size how many readings it could have. The version is that of the registry."""
 
@@ -78,6 +80,9 @@ class Replay:
         self._step_rows = step_rows
         self._resumed = False
         self._clock = clock
+        live = [connector.definition for connector in connectors if connector.live]
+        speeds = {name: min((lane.speed for lane in lanes), default=1.0) for name, lanes in self._lanes.items()}
+        self._quiet = QuietSources(live, speeds, clock)
         self._planned: tuple[int, int, float] | None = None
         self._took: tuple[int, int, float] | None = None
 
@@ -106,8 +111,9 @@ class Replay:
             for cursor in found:
                 cursor.move_to(until[name], cuts=not alone)
         lanes = {name: self._record(name, position["lanes"][name]["passed"], found) for name, found in cursors.items()}
+        until, is_beat = self._pass_quiet(position, lanes, until)
         done = not self._any_live() and all(cursor.spent for cursor in everyone)
-        if lanes == position["lanes"] and done == position["done"]:
+        if lanes == position["lanes"] and done == position["done"] and not is_beat:
             return position
         lag = self._lag(position["until"], come)
         self._planned = position["step"] + 1, rows, self._clock()
@@ -134,6 +140,20 @@ class Replay:
             found += [split for pair in zip(before, after, strict=True) if (split := _between(name, *pair, horizon))]
         return found
 
+    def _pass_quiet(
+        self, position: Position, lanes: Mapping[str, Any], until: dict[str, Micros]
+    ) -> tuple[dict[str, Micros], bool]:
+        """How far sources have come, idle ones as far as time has; and whether that alone is worth a step.
+
+        A live source never goes back: views know already how far it was.
+        """
+        before = position["until"]
+        live = [name for name in until if self._connectors[name].live]
+        found = until | {name: max(until[name], before.get(name, START_OF_TIME)) for name in live}
+        self._quiet.note(found, [name for name in live if lanes[name] != position["lanes"][name]])
+        gone_on = self._quiet.find(found)
+        return found | gone_on, bool(gone_on)
+
     def _is_used_up(self, name: str, cursors: Sequence[_Cursor]) -> bool:
         """Whether nothing more can come of a source."""
         return not self._connectors[name].live and all(cursor.spent for cursor in cursors)
@@ -151,8 +171,9 @@ class Replay:
         self._resumed = True
 
     def _find_clock(self) -> Micros:
-        """How far all live lanes have come: none may run ahead of another."""
-        live = [lane for name, lanes in self._lanes.items() if self._connectors[name].live for lane in lanes]
+        """How far all live lanes have come: none may run ahead of another, but of one that is idle."""
+        awake = [name for name in self._lanes if self._connectors[name].live and not self._quiet.is_idle(name)]
+        live = [lane for name in awake for lane in self._lanes[name]]
         ends = [lane.last(lane.count() - 1) if lane.count() else START_OF_TIME for lane in live]
         return min(ends, default=END_OF_TIME)
 

@@ -68,7 +68,8 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if not self._settings.open().pipeline.foreign:
             return following
         # Other sources are read beside this one: the end is announced when ``finish`` says that they have ended too.
-        if following["lanes"] != start["lanes"]:
+        is_beat = following["until"] != start["until"] and not following["done"]
+        if following["lanes"] != start["lanes"] or is_beat:
             return {**following, "done": False}
         return {**start, "step": start["step"] + 1, "done": True} if self._finish and not start["done"] else start
 
