@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from skerry.model.session_window import SessionWindow
 from skerry.model.time import END_OF_TIME, Micros, seconds
+from skerry.operators.open_sessions import FIRST
 from skerry.operators.operator import Operator
-from skerry.operators.session_aggregate import FIRST, PartialSessions, SessionAggregate
+from skerry.operators.session_aggregate import PartialSessions, SessionAggregate
 from skerry.testing import laws
 from tests.operators.readings import ALL_FOLDS, KEYS, SCHEMA, batch_of, fold, steps
 

@@ -3,7 +3,7 @@ import pytest
 
 from skerry.catalog import Source
 from skerry.model.sealed_folder import SealedFolder
-from skerry.model.time import Micros
+from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.pipeline.outcome import Outcome, Tally
 from skerry.spark.foreign import _split_off_ahead
 from skerry.spark.idle import IdleWatch
@@ -31,6 +31,21 @@ def test_a_source_quiet_for_its_timeout_is_as_far_as_the_others(watch):
     assert idle.note(Outcome({}, {"b": Micros(8)})) == {"b": 8}
     now[0] = 11.0
     assert idle.note(Outcome({}, {"b": Micros(9)})) == {"b": 9, "k": 9}
+
+
+def test_time_goes_on_by_the_clock_where_all_sources_are_idle(watch):
+    idle, now = watch
+    idle.note(Outcome({"k": Tally(1)}, {"k": Micros(3), "used_up": END_OF_TIME}))
+    now[0] = 10.0
+    assert idle.note(Outcome()) == {}
+    now[0] = 11.0
+    assert idle.note(Outcome()) == {"k": 11_000_003}
+
+
+def test_a_source_that_was_never_heard_stays_where_it_is(watch):
+    idle, now = watch
+    now[0] = 11.0
+    assert idle.note(Outcome()) == {"k": START_OF_TIME}
 
 
 def test_a_live_reading_is_held_against_the_clock():

@@ -80,5 +80,5 @@ def _name_columns(text: str, states: Sequence[Stateful]) -> str:
     known = [found for state in states if (found := state.meanings())]
     if len(known) != 1:
         return text
-    hidden = re.compile(r'"?\b(_(?:time|key\d+|argument\d+|fold\d+))\b"?')
+    hidden = re.compile(r'"?\b(_(?:time|sensor|expected|received|completeness|key\d+|argument\d+|fold\d+))\b"?')
     return hidden.sub(lambda found: known[0].get(found[1], found[0]), text)

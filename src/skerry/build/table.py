@@ -19,7 +19,9 @@ from skerry.build.gather import build_gather
 from skerry.build.join import build_join, name_join_kernels
 from skerry.build.left_join import build_left_join, build_left_lookup
 from skerry.build.lookup import build_lookup
+from skerry.build.sampled_aggregate import build_partial_samples, build_sampled_aggregate
 from skerry.build.session_aggregate import build_partial_sessions, build_session_aggregate
+from skerry.build.silence import build_partial_silence, build_silence
 from skerry.operators.operator import Operator
 from skerry.plan.absence import Absence
 from skerry.plan.aggregate import Aggregate
@@ -31,7 +33,9 @@ from skerry.plan.left_join import LeftJoin
 from skerry.plan.left_lookup import LeftLookup
 from skerry.plan.lookup import Lookup
 from skerry.plan.node import Stateful, Stateless
+from skerry.plan.sampled_aggregate import SampledAggregate
 from skerry.plan.session_aggregate import SessionAggregate
+from skerry.plan.silence import Silence
 
 __all__ = ["NO_TABLES", "Tables", "build_partial", "build_state", "build_stateless", "name_kernels"]
 
@@ -59,7 +63,9 @@ _STATEFUL: Mapping[type[Stateful], _Builder] = {
     Gather: _Builder(build_gather, kernels=lambda node: ["gather"]),
     Join: _Builder(build_join, kernels=name_join_kernels),
     LeftJoin: _Builder(build_left_join, kernels=name_join_kernels),
+    SampledAggregate: _Builder(build_sampled_aggregate, build_partial_samples),
     SessionAggregate: _Builder(build_session_aggregate, build_partial_sessions),
+    Silence: _Builder(build_silence, build_partial_silence),
 }
 
 _STATELESS: Mapping[type[Stateless], Callable[[Any, Tables], list[Operator]]] = {

@@ -40,9 +40,11 @@ class Flow:
             if feed.tables:
                 module.operator = feed.build_route(tables)
 
-    def advance(self, newest: Mapping[str, Micros]) -> None:
+    def advance(self, newest: Mapping[str, Micros], heard: Mapping[str, Micros]) -> None:
         """Let the part that keeps state know how far all streams have come; the others need no clock."""
         if self.work:
+            for source, moment in heard.items():
+                self.work.note_heard(source, moment)
             for source, moment in newest.items():
                 self.work.note_newest(source, moment)
             self._meeting.put(Advance(self.work.watermark))
@@ -50,11 +52,11 @@ class Flow:
     def restore(self, clock: ViewClock, pages: StatePages) -> None:
         """Go on with the state that another one saved."""
         if self.work:
-            self.work.restore(pages, clock.newest, clock.failure)
+            self.work.restore(pages, clock.newest, clock.failure, clock.heard)
 
     def save_clock(self) -> ViewClock | None:
         """How far its streams have come, if it keeps state."""
-        return ViewClock(dict(self.work.newest), self.work.failure) if self.work else None
+        return ViewClock(dict(self.work.newest), self.work.failure, dict(self.work.heard)) if self.work else None
 
     def take_changes(self) -> PageChanges:
         """What has changed of its state since it was asked last; nothing any more if it had to stop."""

@@ -198,7 +198,7 @@ class FjordRuntime:
             intake.read_split(split)
         self._newest = _later(self._newest, intake.outcome.newest)
         self._newest |= dict.fromkeys(following["ended"], END_OF_TIME)
-        self._advance(_later(passed, self._newest), done=following["done"])
+        self._advance(_later(passed, self._newest), intake.heard, done=following["done"])
         counts = intake.outputs.pop(COUNTS, [])
         if self._counters:
             self._counters.note(following["step"], add_counts(counts) if counts else None)
@@ -211,10 +211,10 @@ class FjordRuntime:
             self._flows[reader.number].put(reader.feed, accepted)
         self._scheduler.run()
 
-    def _advance(self, newest: Mapping[str, Micros], *, done: bool) -> None:
+    def _advance(self, newest: Mapping[str, Micros], heard: Mapping[str, Micros], *, done: bool) -> None:
         self._held_back = {} if done else find_held_back(self._pipeline.views, newest)
         for flow in self._flows:
-            flow.advance(dict.fromkeys(newest, END_OF_TIME) if done else newest)
+            flow.advance(dict.fromkeys(newest, END_OF_TIME) if done else newest, heard)
         self._scheduler.run()
 
     def _collect(self, intake: Intake) -> Answers:

@@ -38,6 +38,7 @@ class ViewClock:
 
     newest: Mapping[str, Micros]
     failure: str | None = None
+    heard: Mapping[str, Micros] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

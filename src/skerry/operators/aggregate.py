@@ -53,7 +53,8 @@ class WindowAggregate(Operator):
         self._runs: dict[int, _Run] = {}
         self._saved: set[str] = set()
         self._next_run = 0
-        self._closed: Micros = START_OF_TIME
+        self.closed: Micros = START_OF_TIME
+        """The watermark until which windows are closed."""
 
     def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
         """Take partial rows in."""
@@ -63,14 +64,18 @@ class WindowAggregate(Operator):
 
     def advance(self, watermark: Micros) -> pa.RecordBatch:
         """Close the windows that end until ``watermark``."""
-        if watermark <= self._closed:
-            return empty(self.schema)
-        rows = [self._close(batch, watermark) for batch in self._live_rows()]
-        answers = self._finish(join(rows, self._partial_schema))
-        self._closed = watermark
+        return self.finish(self.close(watermark))
+
+    def close(self, watermark: Micros) -> pa.RecordBatch:
+        """Take the windows out that end until ``watermark``: one partial row per window, by its start, and group."""
+        if watermark <= self.closed:
+            return empty(self._partial_schema)
+        rows = join([self._close(batch, watermark) for batch in self._live_rows()], self._partial_schema)
+        found = self.merge(rows) if rows.num_rows else rows
+        self.closed = watermark
         self._runs = {number: run for number, run in self._runs.items() if run.ends_us > watermark}
         self._fresh = [batch for batch in self._fresh if self._ends(batch) > watermark]
-        return answers
+        return found
 
     def changes(self) -> PageChanges:
         """The new run, merges, and the runs that are no longer needed."""
@@ -78,20 +83,20 @@ class WindowAggregate(Operator):
         pages = {str(number): run.rows for number, run in self._runs.items() if str(number) not in self._saved}
         gone = self._saved - {str(number) for number in self._runs}
         self._saved = {str(number) for number in self._runs}
-        clock = {_CLOCK: f"{self._closed} {self._next_run}".encode()}
+        clock = {_CLOCK: f"{self.closed} {self._next_run}".encode()}
         return PageChanges({name: pack(rows) for name, rows in pages.items()} | clock, sorted(gone))
 
     def snapshot(self) -> StatePages:
         """All runs."""
         self._settle()
-        clock = {_CLOCK: f"{self._closed} {self._next_run}".encode()}
+        clock = {_CLOCK: f"{self.closed} {self._next_run}".encode()}
         return {str(number): pack(run.rows) for number, run in self._runs.items()} | clock
 
     def restore(self, pages: StatePages) -> None:
         """Take runs over."""
         if _CLOCK in pages:
             closed, next_run = pages[_CLOCK].split()
-            self._closed, self._next_run = Micros(int(closed)), int(next_run)
+            self.closed, self._next_run = Micros(int(closed)), int(next_run)
         runs = {int(name): unpack(blob) for name, blob in pages.items() if name != _CLOCK}
         self._runs = {number: _Run(rows, self._ends(rows)) for number, rows in sorted(runs.items())}
         self._saved = {str(number) for number in self._runs}
@@ -128,14 +133,14 @@ class WindowAggregate(Operator):
             self._add_run([self._runs.pop(number).rows for number in small])
 
     def _add_run(self, batches: Sequence[pa.RecordBatch]) -> None:
-        rows = self._merge(join(batches, self._partial_schema))
-        rows = rows.filter(pc.greater(rows.column(SLICE), self._closed - self._window.size_us))
+        rows = self.merge(join(batches, self._partial_schema))
+        rows = rows.filter(pc.greater(rows.column(SLICE), self.closed - self._window.size_us))
         if rows.num_rows:
             self._runs[self._next_run] = _Run(rows, self._ends(rows))
             self._next_run += 1
 
-    def _merge(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """One row for each slice and group."""
+    def merge(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """One partial row for each slice, or window, and group."""
         groups = group_rows([rows.column(position) for position in range(1 + len(self._keys))], rows.num_rows)
         first = pa.array(groups.first)
         heads = [rows.column(position).take(first) for position in range(1 + len(self._keys))]
@@ -150,17 +155,15 @@ class WindowAggregate(Operator):
         for back in range(0, self._window.size_us, self._window.slide_us):
             starts = newest - back
             ends = starts + self._window.size_us
-            rows = np.flatnonzero(
-                (starts + self._window.size_us > slices) & (ends > self._closed) & (ends <= watermark)
-            )
+            rows = np.flatnonzero((starts + self._window.size_us > slices) & (ends > self.closed) & (ends <= watermark))
             if rows.size:
                 chosen.append(batch.take(pa.array(rows)).set_column(0, SLICE, pa.array(starts[rows])))
         return join(chosen, self._partial_schema)
 
-    def _finish(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        if rows.num_rows == 0:
+    def finish(self, merged: pa.RecordBatch) -> pa.RecordBatch:
+        """The answers of windows that were closed, in order."""
+        if merged.num_rows == 0:
             return empty(self.schema)
-        merged = self._merge(rows)
         order = pc.sort_indices(merged, [(name, "ascending") for name in merged.schema.names[: 1 + len(self._keys)]])
         merged = merged.take(order)
         starts = merged.column(SLICE)

@@ -74,6 +74,11 @@ class Cascade(Operator):
             given += [self._pass_up(number, piece) for piece in level.operator.pieces(reached)]
         return join([batch for batch in given if batch.num_rows], self.schema)
 
+    def note_end(self, newest: Micros) -> None:
+        """All levels are told."""
+        for level in self._levels:
+            level.operator.note_end(newest)
+
     def changes(self) -> PageChanges:
         """Those of all levels."""
         put: dict[str, bytes] = {}

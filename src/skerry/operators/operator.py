@@ -41,6 +41,9 @@ class Operator(ABC):
         """Learn that nothing before ``watermark`` will come, give what is settled by that."""
         return join([], self.schema)
 
+    def note_end(self, newest: Micros) -> None:  # noqa: B027
+        """Learn how far the readings went, before time goes to its end: what is silence, and what is the end."""
+
     def pieces(self, watermark: Micros) -> Iterator[pa.RecordBatch]:
         """What ``advance`` gives, piece by piece where it may be much: most of it may not be wanted. Take them all."""
         yield self.advance(watermark)
@@ -90,6 +93,10 @@ class Chain(Operator):
     def advance(self, watermark: Micros) -> pa.RecordBatch:
         """Advance the first, and hand what it gives down the chain."""
         return join(list(map(self._pass_down, self._links[0].pieces(watermark))), self.schema)
+
+    def note_end(self, newest: Micros) -> None:
+        """The first is told."""
+        self._links[0].note_end(newest)
 
     def changes(self) -> PageChanges:
         """Those of the first."""

@@ -31,7 +31,8 @@ class Intake:
 
     ``newest`` is the newest event time by source, as of the steps before: all splits of a step meet the same watermark.
     ``hand_on`` gives readings to the feeds of views. ``outcome`` is what has become of readings, ``outputs`` are the
-    rows for sinks.
+    rows for sinks. ``heard`` is the newest event time of all readings by source: how far a source has come may be less,
+    for its lanes advance together.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Intake:
         self._registry: Registry | None = None
         self.outcome = Outcome()
         self.outputs: dict[str, list[pa.RecordBatch]] = {}
+        self.heard: dict[str, Micros] = {}
 
     def register(self, version: int) -> None:
         """Let the subscriptions of a version be answered too."""
@@ -59,6 +61,7 @@ class Intake:
             found, rejects = self.check_keys(split.source, decoded, split.lane)
             self.admit(connector.definition, gate, stamp.put_on(found) if stamp else found, rejects)
         self.note_newest(split.source, split.cap_at_horizon(gate.newest))
+        self.note_heard(split.source, gate.newest)
 
     def check_keys(self, source: str, decoded: Decoded, location: str) -> tuple[pa.RecordBatch, pa.RecordBatch]:
         """Reject the readings in which a key is NaN."""
@@ -87,6 +90,10 @@ class Intake:
     def note_newest(self, source: str, newest: Micros) -> None:
         """Note how far a source has come with what was admitted."""
         self.outcome = self.outcome.then(Outcome(newest={source: newest}))
+
+    def note_heard(self, source: str, moment: Micros) -> None:
+        """Note the newest reading of a source."""
+        self.heard[source] = max(self.heard.get(source, moment), moment)
 
     def keep(self, output: str, rows: pa.RecordBatch) -> None:
         """Keep rows for an output."""

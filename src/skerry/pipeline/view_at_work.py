@@ -7,7 +7,7 @@ import pyarrow as pa
 from skerry.build.cut import CutView
 from skerry.errors import LimitError
 from skerry.model.batch import empty
-from skerry.model.time import Micros
+from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.operators.operator import Operator
 from skerry.pipeline.outcome import count_growth
 from skerry.pipeline.watermark import watermark_of_view
@@ -26,6 +26,8 @@ class ViewAtWork:
         self.operator: Operator = view.build_operate()
         self.newest: dict[str, Micros] = {}
         """How far its sources have come."""
+        self.heard: dict[str, Micros] = {}
+        """The newest reading of each source, which stays when the source is used up and time goes to its end."""
         self.failure: str | None = None
         self._counted: Mapping[str, int] = {}
 
@@ -35,11 +37,21 @@ class ViewAtWork:
 
     def advance(self, watermark: Micros) -> pa.RecordBatch:
         """Learn how far all of its streams have come, give what is settled by that."""
+        if watermark >= END_OF_TIME and (newest := self._find_end()) > START_OF_TIME:
+            self.operator.note_end(newest)
         return self._work(lambda: self.operator.advance(watermark))
 
     def note_newest(self, source: str, newest: Micros) -> None:
         """Note how far a source has come. It never goes back."""
         self.newest[source] = max(self.newest.get(source, newest), newest)
+
+    def note_heard(self, source: str, moment: Micros) -> None:
+        """Note the newest reading of a source."""
+        self.heard[source] = max(self.heard.get(source, moment), moment)
+
+    def _find_end(self) -> Micros:
+        """Where the readings of all streams end: there the view's knowledge does too."""
+        return min(self.heard.get(feed.source.name, START_OF_TIME) for feed in self.view.clocks)
 
     @property
     def watermark(self) -> Micros:
@@ -63,10 +75,16 @@ class ViewAtWork:
         grown, self._counted = count_growth(self._counted, now), now
         return grown
 
-    def restore(self, pages: Mapping[str, bytes], newest: Mapping[str, Micros], failure: str | None) -> None:
+    def restore(
+        self,
+        pages: Mapping[str, bytes],
+        newest: Mapping[str, Micros],
+        failure: str | None,
+        heard: Mapping[str, Micros] | None = None,
+    ) -> None:
         """Take over what was saved of an earlier one."""
         self.operator.restore(pages)
-        self.newest, self.failure = dict(newest), failure
+        self.newest, self.heard, self.failure = dict(newest), dict(heard or {}), failure
         self._counted = dict(self.operator.figures())
 
     @property

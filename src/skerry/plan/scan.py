@@ -38,4 +38,5 @@ class Scan(Node):
         mark = "no watermark"
         if source.delay_us is not None:
             mark = f"watermark {source.event_time} - {describe_interval(source.delay_us)}"
-        return f"Scan {source.name} ({source.connector}: {options}; {mark})"
+        often = f"; a sample every {describe_interval(source.sample_period_us)}" if source.sample_period_us else ""
+        return f"Scan {source.name} ({source.connector}: {options}; {mark}{often})"

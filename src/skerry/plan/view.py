@@ -40,4 +40,10 @@ class ViewPlan:
         """The view as FROM sees it. Its time is its one time column; of several, a window says which it goes by."""
         times = self.root.time_columns
         event_time = times[0] if len(times) == 1 else None
-        return Source(self.name, self.root.schema, VIEW_CONNECTOR, event_time=event_time)
+        period_us = self.sources[0].sample_period_us if self._only_selects else None
+        return Source(self.name, self.root.schema, VIEW_CONNECTOR, event_time=event_time, sample_period_us=period_us)
+
+    @property
+    def _only_selects(self) -> bool:
+        """Whether its rows are readings of one source, or made of one each."""
+        return all(isinstance(node, Stateless | Scan) for node in walk(self.root))

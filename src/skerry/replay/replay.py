@@ -27,7 +27,8 @@ Position = dict[str, Any]
 """``{"step": n, "done": bool, "ended": [source], "until": {source: moment}, "lanes": {source: lanes}, "lag": micros,
 "span": micros, "shares": {view: share}, "blameless": [view], "paces": {view: pace}, "step_size": step size,
 "version": n}``, and the lanes of a source as ``{"passed": k, "open": {lane index: [unit, cut]}}``. ``ended`` names the
-bounded sources that are used up. The lag is how long readings had waited when the step began. The span is the time in
+bounded sources that are used up. ``until`` is how far each source has come; of a live one that is idle, how far time
+has. The lag is how long readings had waited when the step began. The span is the time in
 which the readings of the step arrived. The shares say how much of it views take in, the paces how that was decided
 (``replay.pace``), and the step size how many readings it could have. The version is that of the registry."""
 
@@ -103,7 +104,7 @@ class Replay:
         self._resume(everyone)
         (moment, rows), come = self._horizon(everyone, min(step_size.rows, self._step_rows)), self._find_clocks()
         alone = len([cursor for cursor in everyone if not cursor.spent]) == 1
-        until = {name: min(moment, come.get(name, END_OF_TIME)) for name in cursors}
+        until = {name: self._find_end(name, moment, come, position["until"]) for name in cursors}
         for name, found in cursors.items():
             for cursor in found:
                 cursor.move_to(until[name], cuts=not alone)
@@ -139,6 +140,12 @@ class Replay:
             horizon = end["until"].get(name) if self._several(name, before) else None
             found += [split for pair in zip(before, after, strict=True) if (split := _between(name, *pair, horizon))]
         return found
+
+    def _find_end(self, name: str, moment: Micros, come: Mapping[str, Micros], before: Mapping[str, Micros]) -> Micros:
+        """How far a source comes with a step. A live one never goes back: views know already how far it was."""
+        if name not in come:
+            return moment
+        return max(min(moment, come[name]), before.get(name, START_OF_TIME))
 
     def forget(self, position: Position) -> None:
         """What is before a position is done for good."""

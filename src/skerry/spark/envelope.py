@@ -12,7 +12,10 @@ import pyarrow as pa
 
 __all__ = ["ARROW_SCHEMA", "DIRECT", "PART_BYTES", "RETIRE", "SHARE", "SPARK_SCHEMA", "TALLY", "Envelope", "to_batch"]
 
-SPARK_SCHEMA = "grp INT, bucket INT, task INT, name STRING, newest BIGINT, row_count BIGINT, share DOUBLE, blob BINARY"
+SPARK_SCHEMA = (
+    "grp INT, bucket INT, task INT, name STRING, newest BIGINT, heard BIGINT, "
+    "row_count BIGINT, share DOUBLE, blob BINARY"
+)
 
 ARROW_SCHEMA = pa.schema(
     {
@@ -21,6 +24,7 @@ ARROW_SCHEMA = pa.schema(
         "task": pa.int32(),
         "name": pa.string(),
         "newest": pa.int64(),
+        "heard": pa.int64(),
         "row_count": pa.int64(),
         "share": pa.float64(),
         "blob": pa.binary(),
@@ -47,7 +51,9 @@ class Envelope:
     task: int
     name: str
     newest: int | None = None
-    """The stream's newest event time, on the way to operate."""
+    """How far the stream has come, on the way to operate."""
+    heard: int | None = None
+    """The newest of its readings in the task, which is known even when the stream has come to its end."""
     row_count: int | None = None
     """How many rows the task has written by itself, on the way to deliver."""
     share: float | None = None

@@ -93,6 +93,7 @@ def _make_route(
             readings, rejects = router.intake.check_keys(source.name, decoded, source.name)
             router.intake.admit(source, gate, stamp.put_on(readings) if stamp else readings, rejects)
         router.intake.note_newest(source.name, gate.newest)
+        router.intake.note_heard(source.name, gate.newest)
         yield settings.send(router.envelopes(done=False))
 
     return route

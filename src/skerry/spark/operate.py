@@ -124,7 +124,7 @@ class Operate(StatefulProcessor):
             if clock["run"] != self._run:
                 raise CheckpointError("spark/state", "holds the state of another run")
             kept.version = clock["version"]
-            kept.work.restore(pages, clock["newest"], clock["failure"])
+            kept.work.restore(pages, clock["newest"], clock["failure"], clock.get("heard"))
         return kept
 
     def _save(self, kept: _Kept) -> None:
@@ -134,7 +134,8 @@ class Operate(StatefulProcessor):
         else:
             self._pages.clear()
         kept.version = batch_of_task()
-        clock = {"run": self._run, "version": kept.version, "newest": work.newest, "failure": work.failure}
+        clock = {"run": self._run, "version": kept.version, "failure": work.failure}
+        clock |= {"newest": work.newest, "heard": work.heard}
         for name, blob in {**changes.put, CLOCK: json.dumps(clock).encode()}.items():
             self._pages.updateValue((name,), (blob,))
         for name in changes.drop:
@@ -148,6 +149,7 @@ def _to_deliver(group: int, bucket: int, name: str, blob: bytes | None, row_coun
         task=bucket,
         name=name,
         newest=None,
+        heard=None,
         row_count=row_count,
         share=None,
         blob=blob,
@@ -165,6 +167,8 @@ def _answer(work: ViewAtWork, envelopes: list[Row]) -> pa.RecordBatch:
     batches = [work.transition(unpack(row.blob), numbers[row.name]) for row in streams if row.blob is not None]
     for row in streams:
         work.note_newest(sources[row.name], row.newest)
+        if row.heard is not None:
+            work.note_heard(sources[row.name], row.heard)
     batches.append(work.advance(work.watermark))
     schema = work.operator.schema
     return empty(schema) if work.failure else join(batches, schema)

@@ -187,10 +187,11 @@ def _collect_states(views: Sequence[CutView], layout: Layout, saved: pa.Table) -
 
 def _merge_clocks(clocks: Sequence[Mapping[str, object]]) -> dict[str, object]:
     """How far the streams have come for all buckets: a view that had to stop in one of them stops."""
-    newest: dict[str, int] = {}
-    for clock in clocks:
-        seen = clock["newest"]
-        assert isinstance(seen, dict)
-        newest |= {source: max(moment, newest.get(source, moment)) for source, moment in seen.items()}
+    latest: dict[str, dict[str, int]] = {"newest": {}, "heard": {}}
+    for name, found in latest.items():
+        for clock in clocks:
+            seen = clock.get(name, {})
+            assert isinstance(seen, dict)
+            found |= {source: max(moment, found.get(source, moment)) for source, moment in seen.items()}
     failures = [clock["failure"] for clock in clocks if clock["failure"] is not None]
-    return {**clocks[0], "newest": newest, "failure": failures[0] if failures else None}
+    return {**clocks[0], **latest, "failure": failures[0] if failures else None}

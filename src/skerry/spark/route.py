@@ -165,7 +165,7 @@ class Router:
             self._outcome = self._outcome.then(Outcome(loads={view.name: loads}, hot_keys={view.name: hot}))
         for bucket in live:
             blob = pack(parts[bucket]) if bucket in parts else None
-            yield Envelope(number, bucket, self._task, feed.name, newest, blob=blob)
+            yield Envelope(number, bucket, self._task, feed.name, newest, self.intake.heard.get(source), blob=blob)
 
 
 def _spread_rows(feed: Feed, rows: pa.RecordBatch, live: range) -> dict[int, pa.RecordBatch]:

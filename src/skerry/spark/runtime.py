@@ -140,7 +140,8 @@ class SparkRuntime:
     def _envelopes(self, *, finish: bool, paused: bool) -> DataFrame:
         tasks = self._spark.sparkContext.defaultParallelism
         settings = RouteSettings(self._pipeline, self._buckets.layout, self._sink.part_writer())
-        made = make_data_source(settings, tasks, finish=finish, paused=paused)
+        beats = any(source.idle_timeout_us and is_live(source) for source in self._pipeline.foreign)
+        made = make_data_source(settings, tasks, finish=finish, paused=paused, beats=beats)
         self._spark.dataSource.register(made)
         frame = self._spark.readStream.format(FORMAT).load()
         for number in range(len(self._pipeline.foreign)):

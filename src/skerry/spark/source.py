@@ -7,6 +7,7 @@ enters the JVM is envelopes.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from heapq import heapreplace
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ if TYPE_CHECKING:  # loaded where the pickle is opened: see skerry.spark.lazy_pi
 __all__ = ["FORMAT", "make_data_source"]
 
 FORMAT = "skerry"
+_BEAT_SECONDS = 1.0
+"""How often there is a batch, though nothing is new, where other sources may be idle."""
 
 
 class _TaskInput(InputPartition):
@@ -41,13 +44,18 @@ class _TaskInput(InputPartition):
 class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Plans on the driver, reads on the executors.
 
-    ``finish`` ends the input after what is there; ``paused`` plans no further step.
+    ``finish`` ends the input after what is there; ``paused`` plans no further step; ``beats`` plans one now and then
+    though nothing is new.
     """
 
-    def __init__(self, settings: LazyPickle[RouteSettings], tasks: int, *, finish: bool, paused: bool) -> None:
+    def __init__(
+        self, settings: LazyPickle[RouteSettings], tasks: int, *, finish: bool, paused: bool, beats: bool
+    ) -> None:
         self._settings, self._tasks, self._finish, self._paused = settings, tasks, finish, paused
+        self._beats = beats
         self._planner: Replay | None = None
         self._begun = False
+        self._beaten = 0.0
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_planner": None}
@@ -68,9 +76,18 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if not self._settings.open().pipeline.foreign:
             return following
         # Other sources are read beside this one: the end is announced when ``finish`` says that they have ended too.
-        if following["lanes"] != start["lanes"]:
+        is_beat = following["until"] != start["until"] and not following["done"]
+        if following["lanes"] != start["lanes"] or is_beat:
             return {**following, "done": False}
-        return {**start, "step": start["step"] + 1, "done": True} if self._finish and not start["done"] else start
+        ends = self._finish and not start["done"]
+        return {**start, "step": start["step"] + 1, "done": ends} if ends or self._is_time_to_beat() else start
+
+    def _is_time_to_beat(self) -> bool:
+        """Whether a batch without readings is due: that live sources of Spark's are quiet is noticed with batches."""
+        if not self._beats or time.monotonic() - self._beaten < _BEAT_SECONDS:
+            return False
+        self._beaten = time.monotonic()
+        return True
 
     def commit(self, end: Position) -> None:
         """What a batch that is done has read is not needed again."""
@@ -128,9 +145,12 @@ def _work(split: Split) -> float:
 
 
 def make_data_source(
-    settings: RouteSettings, tasks: int, *, finish: bool = False, paused: bool = False
+    settings: RouteSettings, tasks: int, *, finish: bool = False, paused: bool = False, beats: bool = False
 ) -> type[DataSource]:
-    """A data source class for one pipeline. Spark carries the class, and all it holds, to its workers."""
+    """A data source class for one pipeline. Spark carries the class, and all it holds, to its workers.
+
+    ``beats`` lets batches follow each other though nothing is new.
+    """
     packed = LazyPickle(settings)
 
     class SkerrySource(DataSource):
@@ -142,6 +162,6 @@ def make_data_source(
             return SPARK_SCHEMA
 
         def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-            return _Reader(packed, tasks, finish=finish, paused=paused)
+            return _Reader(packed, tasks, finish=finish, paused=paused, beats=beats)
 
     return SkerrySource

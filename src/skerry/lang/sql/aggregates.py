@@ -10,6 +10,7 @@ from skerry.errors import SqlError, UnknownColumn
 from skerry.lang.sql.create_source import identifier
 from skerry.lang.sql.group_windows import find_group_window
 from skerry.lang.sql.lift_windows import depends_on_window_alone, lift_windows, names_window
+from skerry.lang.sql.samples import Samples, find_sample_call
 from skerry.lang.sql.scalar import Scope, scalar
 from skerry.lang.sql.statements import location_of
 from skerry.model.dialect import write_expression
@@ -22,6 +23,7 @@ from skerry.plan.aggregate import Aggregate, Grouping
 from skerry.plan.fold import FUNCTIONS, Fold
 from skerry.plan.node import Node
 from skerry.plan.project import Project
+from skerry.plan.sampled_aggregate import SampledAggregate
 from skerry.plan.session_aggregate import SessionAggregate
 
 __all__ = ["AggregateBinder"]
@@ -40,18 +42,19 @@ _AGGREGATES: dict[type[GroupWindow], Callable[..., Grouping]] = {Window: Aggrega
 """The node that groups by a kind of window."""
 _NUMERIC = ("avg", "sum", "stddev_pop", "stddev_samp")
 _COMPARABLE = frozenset({*SQL_TYPES.values(), pa.int8()})
-_TIME = "_time"
+_TIME, _SENSOR = "_time", "_sensor"
 
 
 class AggregateBinder:
     """Bind one aggregating SELECT.
 
     Keys and arguments become columns of a projection below the aggregate; what the SELECT list and
-    HAVING compute from them is bound above it. The window belongs to every group, named or not.
+    HAVING compute from them is bound above it. The window belongs to every group, named or not. ``samples`` says what
+    is to be known of the samples in each window, if anything.
     """
 
-    def __init__(self, tree: exp.Select, scope: Scope, window: GroupWindow) -> None:
-        self._tree, self._scope, self._laid = tree, scope, window
+    def __init__(self, tree: exp.Select, scope: Scope, window: GroupWindow, samples: Samples | None = None) -> None:
+        self._tree, self._scope, self._laid, self._samples = tree, scope, window, samples
         self._keys: dict[str, exp.Expr] = {}
         self._arguments: dict[str, exp.Expr] = {}
         self._calls: dict[str, tuple[str, str | None, exp.Expr]] = {}
@@ -66,9 +69,25 @@ class AggregateBinder:
         bound = {name: _bind_signed(tree, self._scope) for name, tree in (self._keys | self._arguments).items()}
         self._check_keys(bound)
         moment = Expression.of(time, self._scope.schema.field(time).type)
-        below = Project(node, ((_TIME, moment), *bound.items()))
         folds = tuple(self._fold(name, bound) for name in self._calls)
+        if self._samples:
+            return self._sampled_aggregate(node, moment, bound, folds)
+        below = Project(node, ((_TIME, moment), *bound.items()))
         return _AGGREGATES[type(self._window)](below, self._window, _TIME, tuple(self._keys), folds)
+
+    def _sampled_aggregate(
+        self, node: Node, moment: Expression, bound: dict[str, Expression], folds: tuple[Fold, ...]
+    ) -> Grouping:
+        """The aggregate that counts samples."""
+        asked = self._samples
+        assert asked is not None
+        assert isinstance(self._window, Window)
+        sensor = _bind_signed(asked.sensor, self._scope)
+        if not _is_comparable(sensor.type):
+            raise SqlError(f"{sql_name(sensor.type)} cannot tell sensors apart; cast it", location_of(asked.sensor))
+        below = Project(node, ((_TIME, moment), (_SENSOR, sensor), *bound.items()))
+        rates = _SENSOR, asked.period_us, asked.periods, asked.forget_us, asked.silent_rows
+        return SampledAggregate(below, self._window, _TIME, tuple(self._keys), folds, *rates)
 
     def over_groups(self, tree: exp.Expr, schema: pa.Schema) -> Expression:
         """Bind an expression over keys, folds and the window."""
@@ -92,6 +111,8 @@ class AggregateBinder:
 
     def _name_of(self, node: exp.Expr) -> str | None:
         """The column below which a node was computed, if it was."""
+        if self._samples and (counted := find_sample_call(node)):
+            return counted
         key = self._resolve(node)
         if isinstance(node, exp.Filter | exp.AggFunc):
             return next((name for name, (_, _, tree) in self._calls.items() if self._resolve(tree) == key), None)

@@ -25,6 +25,7 @@ _CLOCK_OPTIONS = (
     Option(
         "idle_timeout", span_of_time(1, _LONGEST_PATIENCE_US), help="How long it may be quiet and hold others back."
     ),
+    Option("sample_period", span_of_time(1, _LONGEST_PATIENCE_US), help="How often each sensor takes a reading."),
 )
 """What every stream may say of its clock, whatever its connector."""
 _SYNONYMS = {"TEXT": "VARCHAR", "CHAR": "VARCHAR", "REAL": "FLOAT", "TINYINT": "SMALLINT"}
@@ -71,14 +72,16 @@ def read_source(statement: Statement) -> Source:
     return Source(name, schema, connector, options, event_time, delay_us, is_table, statement.text, *clock, lifetime_us)
 
 
-def _read_clock_options(name: str, options: dict[str, str], *, is_timed: bool) -> tuple[Micros | None, Micros | None]:
-    """Take what is said of the source's clock out of its options: how far ahead, how long quiet."""
+def _read_clock_options(
+    name: str, options: dict[str, str], *, is_timed: bool
+) -> tuple[Micros | None, Micros | None, Micros | None]:
+    """Take what is said of the source's clock out of its options: how far ahead, how long quiet, how often."""
     given = {option.name: options.pop(option.name) for option in _CLOCK_OPTIONS if option.name in options}
     found = parse_options(given, _CLOCK_OPTIONS, Owner(f"source {name!r}"))
     if given and not is_timed:
         message = f"option {next(iter(given))} of source {name!r} needs event times; declare WATERMARK FOR ts AS ts"
         raise OptionError(message)
-    return found["max_ahead"], found["idle_timeout"]
+    return found["max_ahead"], found["idle_timeout"], found["sample_period"]
 
 
 def _take_lifetime(name: str, options: dict[str, str]) -> Micros | None:

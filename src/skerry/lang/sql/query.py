@@ -14,7 +14,9 @@ from skerry.lang.sql.gather import gather_node, is_gather
 from skerry.lang.sql.joins import JoinBinder, from_of
 from skerry.lang.sql.left_join import refuse_overload
 from skerry.lang.sql.overload import OVERLOAD_OPTIONS, number_option, overload
+from skerry.lang.sql.samples import asks_for_samples, read_samples, refuse_samples
 from skerry.lang.sql.scalar import Scope, check_condition, condition, scalar
+from skerry.lang.sql.silence import is_silence, silence_node
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
 from skerry.model.expression import Expression
@@ -63,14 +65,17 @@ def query_plan(tree: exp.Expr, streams: Streams, options: Mapping[str, str] | No
     _check_parts(tree)
     table, asked = from_of(tree), options or {}
     _check_absence(tree, table)
+    _check_samples(tree, table, asked)
     if is_gather(table) and not tree.args.get("joins"):
         return _bind_gather(tree, table, streams, asked)
+    if is_silence(table) and not tree.args.get("joins"):
+        return _bind_silence(tree, table, streams, asked)
     if asked.get("emit") == "early":
         raise OptionError("emit = 'early' is for GATHER; this view gives an answer once, when it is settled")
     if tree.args.get("joins"):
         return _bind_join(tree, streams, asked)
     _refuse(asked, _OF_JOINS, "a view without a join")
-    return _bind_single(tree, read_from(table, streams), streams)
+    return _bind_single(tree, read_from(table, streams), streams, asked)
 
 
 def _check_parts(tree: exp.Select) -> None:
@@ -99,10 +104,20 @@ def _check_absence(tree: exp.Select, table: exp.Expr) -> None:
     where = tree.args.get("where")
     _, absent = split_absence(where.this if where else None)
     kinds = {"an aggregate": _aggregates(tree), "a join": tree.args.get("joins"), "GATHER": is_gather(table)}
+    kinds["SILENCE"] = is_silence(table)
     beside = next((kind for kind, there in kinds.items() if there), None)
     if absent is not None and beside:
         message = f"NOT EXISTS beside {beside} is not available; let one view read the other"
         raise SqlError(message, location_of(absent) or location_of(tree))
+
+
+def _check_samples(tree: exp.Select, table: exp.Expr, options: Mapping[str, str]) -> None:
+    """Refuse what counts samples beside what it does not go with."""
+    kinds = {"a join": tree.args.get("joins"), "GATHER": is_gather(table), "SILENCE": is_silence(table)}
+    kinds["a view without an aggregate"] = not _aggregates(tree)
+    beside = next((kind for kind, there in kinds.items() if there), None)
+    if beside:
+        refuse_samples(tree, options, beside)
 
 
 def _refuse(options: Mapping[str, str], names: Sequence[str], what: str) -> None:
@@ -113,10 +128,10 @@ def _refuse(options: Mapping[str, str], names: Sequence[str], what: str) -> None
 
 def _aggregates(tree: exp.Select) -> bool:
     group = tree.args.get("group") or tree.args.get("having")
-    return bool(group) or any(part.find(exp.AggFunc) for part in tree.selects)
+    return bool(group) or any(part.find(exp.AggFunc) for part in tree.selects) or asks_for_samples(tree)
 
 
-def _bind_single(tree: exp.Select, read: From, streams: Streams) -> Node:
+def _bind_single(tree: exp.Select, read: From, streams: Streams, options: Mapping[str, str]) -> Node:
     node: Node = Scan(read.source)
     where = tree.args.get("where")
     asked, absent = split_absence(where.this if where else None)
@@ -125,7 +140,7 @@ def _bind_single(tree: exp.Select, read: From, streams: Streams) -> Node:
     if absent is not None:
         return absence_node(absent, read, Project(node, _columns(tree, read.scope)), streams)
     if _aggregates(tree):
-        return _bind_aggregate(tree, node, read)
+        return _bind_aggregate(tree, node, read, streams, options)
     if read.window and read.window.only_groups:
         message = f"{read.window.only_groups}; aggregate over it, or read the stream"
         raise SqlError(message, location_of(tree))
@@ -161,6 +176,18 @@ def _bind_gather(tree: exp.Select, table: exp.Expr, streams: Streams, options: M
     if _aggregates(tree):
         raise SqlError("an aggregate over GATHER is not available in a view", location_of(tree))
     node, scope = gather_node(table, streams, early=options.get("emit") == "early", limit=_limit(options))
+    where = tree.args.get("where")
+    if where:
+        node = _select(node, where.this, scope)
+    return Project(node, _columns(tree, scope))
+
+
+def _bind_silence(tree: exp.Select, table: exp.Expr, streams: Streams, options: Mapping[str, str]) -> Node:
+    _refuse(options, ("emit", *_OF_JOINS), "a view over SILENCE")
+    if _aggregates(tree):
+        message = "an aggregate over SILENCE is not available; make it a view, and write FROM TUMBLE(view, ts, ...)"
+        raise SqlError(message, location_of(tree))
+    node, scope = silence_node(table, streams)
     where = tree.args.get("where")
     if where:
         node = _select(node, where.this, scope)
@@ -211,13 +238,13 @@ def output_name(part: exp.Expr, position: int) -> str:
     return part.name.lower() if isinstance(part, exp.Anonymous) else f"column{position}"
 
 
-def _bind_aggregate(tree: exp.Select, node: Node, read: From) -> Node:
+def _bind_aggregate(tree: exp.Select, node: Node, read: From, streams: Streams, options: Mapping[str, str]) -> Node:
     if read.window is None or read.time is None:
         raise SqlError(
             f"an aggregate over a stream needs a window: FROM TUMBLE({read.name}, time, INTERVAL '30' SECOND)",
             location_of(tree),
         )
-    groups = AggregateBinder(tree, read.scope, read.window)
+    groups = AggregateBinder(tree, read.scope, read.window, read_samples(tree, read, streams, options))
     return _bind_groups(tree, groups, groups.aggregate(node, read.time))
 
 

@@ -166,7 +166,7 @@ class Session:
         plan = ViewPlan(view.name, root, view.options, tuple(streams.plans))
         if plan.views:
             check_times(plan)
-        elif not view.program:
+        elif not view.program and not streams.asked_sensors:
             self._known[view.name] = view, plan
         return plan
 

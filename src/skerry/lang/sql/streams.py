@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from fnmatch import fnmatchcase
 
 from skerry.catalog import Catalog, Source
+from skerry.model.time import Micros
 from skerry.plan.view import ViewPlan
 
 __all__ = ["Streams"]
@@ -18,6 +19,8 @@ class Streams:
         self._own: dict[str, ViewPlan] = {}
         self.plans: dict[str, ViewPlan] = {}
         """The views that were asked for."""
+        self.asked_sensors = False
+        """Whether a plan depends on what the catalogue knows of sensors."""
 
     @property
     def known(self) -> list[str]:
@@ -44,6 +47,12 @@ class Streams:
         if name in self._own or (name not in self._hidden and self._catalog.has_view(name)):
             return self.plan(name).as_stream()
         return None
+
+    def sample_periods(self, source: str) -> tuple[tuple[str, Micros], ...]:
+        """How often the sensors of a source take samples, as far as the catalogue knows."""
+        self.asked_sensors = True
+        mine = [sensor for sensor in self._catalog.sensors() if sensor.source == source]
+        return tuple((sensor.name, sensor.sample_period_us) for sensor in mine if sensor.sample_period_us)
 
     def family(self, pattern: str) -> list[Source]:
         """All sources whose name fits a pattern; views are named one by one."""
