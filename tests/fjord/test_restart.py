@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import skerry
+from skerry.database import Settings
 from skerry.errors import InputError, RunError, SkerryError
 from skerry.fjord import checkpoint
 from skerry.sinks.files import FileSink
@@ -215,3 +217,23 @@ def test_checkpoint_that_is_in_use_is_refused(stopped, tmp_path):
 
     with pytest.raises(Crash):
         run.go(watch=start_another)
+
+
+def test_matches_of_a_projects_subscriptions_are_counted_once(tmp_path):
+    folder = lay_out(tmp_path).folder
+    skerry.connect(folder).execute(FEW_VIEWS)
+    settings = Settings("fjord", checkpoint=tmp_path / "kept", step_rows=50)
+
+    def crash(total) -> None:
+        if total.batches >= STOPPED_AFTER:
+            raise Crash
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoint.Checkpoint, "is_due", lambda self: False)
+        for _ in range(2):  # the same steps are done again, and counted in the catalogue already
+            with pytest.raises(Crash):
+                skerry.connect(folder).run(FileSink(tmp_path / "out", "csv"), settings, watch=crash)
+    outcome = skerry.connect(folder).run(FileSink(tmp_path / "out", "csv"), settings)
+    counted = skerry.connect(folder).catalog.counters.of("subscription", "slow")
+    assert counted is not None
+    assert counted.matches == outcome.answers["subscriptions"]

@@ -368,3 +368,12 @@ def test_answers_of_a_run_that_cannot_go_on_are_not_waited_for(tmp_path, monkeyp
     sink.write("v", 3, rows(1), [1])
     sink.settle()
     assert synced == []
+
+
+def test_last_batch_is_that_of_the_newest_part_of_some_outputs(tmp_path):
+    sink, rows = FileSink(tmp_path, "csv"), pa.record_batch({"speed": [1.0]})
+    assert sink.last_batch(["slow"]) == -1
+    sink.open({"slow": rows.schema, "fast": rows.schema}, resume=False)
+    sink.write("slow", 3, rows)
+    sink.write("fast", 7, rows)
+    assert (sink.last_batch(["slow"]), sink.last_batch(["slow", "fast"])) == (3, 7)
