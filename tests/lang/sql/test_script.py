@@ -160,7 +160,7 @@ def test_wrong_views_are_refused(statement, message):
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("emt='final'", "view 'v' has no option 'emt'; known are emit, join, late_to, loss_to, max_combinations"),
+        ("emt='final'", "view 'v' has no option 'emt'; known are emit, forget_after, join, late_to, loss_to, max_combinations"),
         ("emit='sometimes'", "view 'v': option emit is 'sometimes'; known are final"),
     ],
 )
