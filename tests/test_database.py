@@ -182,7 +182,9 @@ def test_sensors_of_a_source_are_in_the_catalogue_once_it_runs(project):
 
 def test_unknown_connector_is_told(project):
     database = opened(project, ROAD.replace("'file'", "'fax'"), SLOW)
-    with pytest.raises(OptionError, match="source 'road' has connector 'fax'; known are file, sim, spark"):
+    with pytest.raises(
+        OptionError, match="source 'road' has connector 'fax'; known are file, folder, mqtt, sim, spark"
+    ):
         answers(database)
 
 

@@ -14,7 +14,10 @@ SCRIPTS = {
         "unknown function 'sine'; did you mean",
     ),
     "broken sql": (SCRIPT + "CREATE MATERIALIZED VIEW AS FROM", "line 6, column .*"),
-    "unknown connector": (SCRIPT.replace("'file'", "'fax'"), "connector 'fax'; known are file, sim, spark"),
+    "unknown connector": (
+        SCRIPT.replace("'file'", "'fax'"),
+        "connector 'fax'; known are file, folder, mqtt, sim, spark",
+    ),
     "unknown option of a source": (SCRIPT.replace("path=", "paht="), "unknown option 'paht'"),
     "format of a source": (SCRIPT.replace("path=", "format='csv', path="), "unknown option 'format'"),
     "missing data": (SCRIPT.replace("road.csv", "raod.csv"), "no file matches 'raod.csv'"),

@@ -11,7 +11,7 @@ SCHEMA = pa.schema({"sensor": pa.string()})
 
 
 def test_connectors_are_these():
-    assert list(CONNECTORS) == ["file", "sim", "spark"]
+    assert list(CONNECTORS) == ["file", "folder", "mqtt", "sim", "spark"]
 
 
 @pytest.mark.parametrize("name", CONNECTORS)
@@ -27,8 +27,11 @@ def test_source_is_opened_by_its_connector():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("fax", r"source 'road' has connector 'fax'; known are file, sim, spark$"),
-        ("fiel", r"source 'road' has connector 'fiel'; known are file, sim, spark; did you mean 'file'\?$"),
+        ("fax", r"source 'road' has connector 'fax'; known are file, folder, mqtt, sim, spark$"),
+        (
+            "fiel",
+            r"source 'road' has connector 'fiel'; known are file, folder, mqtt, sim, spark; did you mean 'file'\?$",
+        ),
         ("spark", "source 'road' is read by Spark itself; run it with --runtime spark"),
     ],
 )

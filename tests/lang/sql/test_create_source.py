@@ -1,6 +1,8 @@
 import pyarrow as pa
 import pytest
 
+from skerry.catalog import Catalog
+from skerry.lang.sql import Session
 from skerry.model.time import MICROS, seconds
 from skerry.model.types import SQL_TYPES
 from tests.lang.sql.scripts import TRAFFIC, refused, session
@@ -119,7 +121,10 @@ def test_wrong_columns_are_refused(columns, message):
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        ("CREATE SOURCE s (a INT)", "line 1, column 1: 's' needs WITH (connector = ...); known are file, sim, spark"),
+        (
+            "CREATE SOURCE s (a INT)",
+            "line 1, column 1: 's' needs WITH (connector = ...); known are file, folder, mqtt, sim, spark",
+        ),
         ("CREATE SOURCE s WITH (connector='file')", "SOURCE 's' needs its columns: CREATE SOURCE name (column TYPE"),
         ("CREATE SOURCE a.s (a INT) WITH (connector='file')", "'a.s' has a name in two parts"),
         ("CREATE SOURCE \"../s\" (a INT) WITH (connector='file')", "'../s' cannot be a name"),
@@ -135,3 +140,13 @@ def test_wrong_sources_are_refused(script, message):
 def test_traffic_of_these_tests_is_what_it_seems():
     made = source("DROP SOURCE IF EXISTS none", "traffic")
     assert (made.event_time, made.delay_us, made.text) == ("ts", seconds(5), TRAFFIC)
+
+
+def test_sample_period_is_an_option_of_every_source_and_stays_in_the_catalogue():
+    catalog = Catalog.in_memory()
+    options = ["connector='file', path='a.csv'", "connector='spark', spark_format='kafka'", "connector='sim'"]
+    for number, option in enumerate(options):
+        columns = "sensor VARCHAR, ts TIMESTAMP, WATERMARK FOR ts AS ts"
+        Session(catalog).execute(f"CREATE SOURCE s{number} ({columns}) WITH ({option}, sample_period='250ms')")
+    assert [source.sample_period_us for source in catalog.sources()] == [250_000] * 3
+    assert all("sample_period" not in source.options for source in catalog.sources())

@@ -61,7 +61,9 @@ def read_source(statement: Statement) -> Source:
     event_time, delay_us = _watermark(tree.this, schema)
     options = options_of(tree)
     if "connector" not in options:
-        raise OptionError(f"{tree.this.this.name!r} needs WITH (connector = ...); known are file, sim, spark")
+        raise OptionError(
+            f"{tree.this.this.name!r} needs WITH (connector = ...); known are file, folder, mqtt, sim, spark"
+        )
     connector = options.pop("connector")
     is_table = tree.kind == "TABLE"
     if tree.this.this.args.get("db"):
