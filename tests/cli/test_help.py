@@ -27,7 +27,12 @@ def test_help_of_every_command_about_queries_has_an_example(command):
     assert f"Example: skerry queries {command}" in read_help("queries", command, "--help")
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "queries", "rules"])
+@pytest.mark.parametrize("command", ["list", "find", "show", "similar", "import", "export"])
+def test_help_of_every_command_about_sensors_has_an_example(command):
+    assert f"Example: skerry sensors {command}" in read_help("sensors", command, "--help")
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "queries", "rules", "sensors"])
 def test_help_names_every_command(command):
     assert f"\n  {command} " in read_help("--help")
 
