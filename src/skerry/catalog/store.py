@@ -18,9 +18,11 @@ from sqlalchemy import (
     insert,
     select,
 )
+from sqlalchemy import text as sql_text
 from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 from sqlalchemy.pool import StaticPool
 
+from skerry.catalog.arrow_tables import list_sensors, list_sources, list_subscriptions, list_views
 from skerry.catalog.counters import VIEW, QueryCounters, declare_counters
 from skerry.catalog.definitions import Sensor, Source, View
 from skerry.catalog.find_sensors import Found, Search, find_sensors
@@ -176,6 +178,25 @@ class Catalog:
         """Who could stand in for a sensor, the best first."""
         columns = {source.name: source.schema.names for source in self.sources()}
         return rank_similar(sensor, self.find_sensors(Search(kind=sensor.kind)), columns, with_offline=with_offline)
+
+    def read_table(self, name: str) -> pa.RecordBatch:
+        """One of ``CATALOG_TABLES``, as it is now."""
+        if name == "sensors":
+            return list_sensors(self._connection, _of_sensors, _of_statuses)
+        if name == "sources":
+            return list_sources(self.sources())
+        return list_views(self.views()) if name == "views" else list_subscriptions(self.subscriptions.all())
+
+    @property
+    def state(self) -> tuple[int, int]:
+        """What is another after anybody, here or through another connection, has changed anything."""
+        others = self._connection.execute(sql_text("PRAGMA data_version")).scalar_one()
+        own = self._connection.execute(sql_text("SELECT total_changes()")).scalar_one()
+        return int(others), int(own)
+
+    def reopen(self) -> "Catalog":
+        """The same catalogue for another thread: through a connection of its own if it is a file, itself if not."""
+        return self if self.url is None else Catalog(self.url)
 
     def _rows(self, kind: str, name: str | None = None) -> list[tuple[str, str, str]]:
         chosen = select(_entries.c.name, _entries.c.definition, _entries.c.text).where(_entries.c.kind == kind)

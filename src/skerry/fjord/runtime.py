@@ -87,7 +87,7 @@ class FjordRuntime:
             self._folder = make_private_folder()
             pipeline = replace(pipeline, registry=options.register(SealedFolder(self._folder), False))
         self._pipeline, self._sink = pipeline, sink
-        self._tables = Tables(pipeline.tables, pipeline.base)
+        self._tables = Tables(pipeline.tables, pipeline.base, options.catalog if options else None)
         self._versions: dict[str, str] = self._tables.versions()
         self._flows = [_Flow(view, self._contents()) for view in pipeline.views]
         self._scheduler = RoundRobin([module for flow in self._flows for module in flow.modules])

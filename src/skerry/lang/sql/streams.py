@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from fnmatch import fnmatchcase
 
 from skerry.catalog import Catalog, Source
+from skerry.catalog.arrow_tables import find_catalog_table
 from skerry.plan.view import ViewPlan
 
 __all__ = ["Streams"]
@@ -44,6 +45,10 @@ class Streams:
         if name in self._own or (name not in self._hidden and self._catalog.has_view(name)):
             return self.plan(name).as_stream()
         return None
+
+    def find_in_catalog(self, name: str, *, qualified: bool) -> Source | None:
+        """The table of the catalogue of that name; ``qualified`` even if there is a stream of that name too."""
+        return find_catalog_table(name) if qualified or self.find(name) is None else None
 
     def family(self, pattern: str) -> list[Source]:
         """All sources whose name fits a pattern; views are named one by one."""
