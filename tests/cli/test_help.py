@@ -27,7 +27,7 @@ def test_help_of_every_command_about_queries_has_an_example(command):
     assert f"Example: skerry queries {command}" in read_help("queries", command, "--help")
 
 
-@pytest.mark.parametrize("command", ["list", "find", "show", "similar", "import", "export"])
+@pytest.mark.parametrize("command", ["list", "find", "show", "similar", "import", "export", "discover"])
 def test_help_of_every_command_about_sensors_has_an_example(command):
     assert f"Example: skerry sensors {command}" in read_help("sensors", command, "--help")
 

@@ -87,7 +87,7 @@ def describe_sensor(sensor: Sensor) -> dict[str, Any]:
     for kind, other in sensor.relations:
         relations.setdefault(kind, []).append(other)
     lists = {"tags": list(sensor.tags), "columns": list(sensor.columns), "units": dict(sensor.units)}
-    found = {"name": sensor.name, "source": sensor.source, "kind": sensor.kind}
+    found: dict[str, Any] = {"name": sensor.name, "source": sensor.source, "kind": sensor.kind}
     found |= {"lat": sensor.latitude, "lon": sensor.longitude, **lists, "sample_period": period}
     found |= {"programs": list(sensor.programs), "relations": relations}
     return {name: value for name, value in found.items() if value not in (None, [], {})}

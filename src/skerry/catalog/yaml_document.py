@@ -89,8 +89,8 @@ class YamlDocument:
             raise self.fault(line, f"values are nested deeper than {_DEEPEST}")
         if isinstance(event, yaml.AliasEvent):
             raise self.fault(line, f"the alias *{event.anchor} is not read; write the value out")
-        if getattr(event, "tag", None) is not None and not _is_implicit(event):
-            raise self.fault(line, f"the tag {event.tag!r} is not read; write a plain value")
+        if (tag := getattr(event, "tag", None)) is not None and not _is_implicit(event):
+            raise self.fault(line, f"the tag {tag!r} is not read; write a plain value")
         if isinstance(event, yaml.ScalarEvent):
             return Written(line, None if event.implicit[0] and event.value in _NULLS else event.value)
         if isinstance(event, yaml.SequenceStartEvent):
@@ -117,9 +117,9 @@ class YamlDocument:
 
 
 def _is_implicit(event: yaml.Event) -> bool:
-    implicit = event.implicit
+    implicit = getattr(event, "implicit", True)
     return any(implicit) if isinstance(implicit, tuple) else bool(implicit)
 
 
 def _line(event: yaml.Event) -> int:
-    return int(event.start_mark.line) + 1
+    return 1 if event.start_mark is None else int(event.start_mark.line) + 1

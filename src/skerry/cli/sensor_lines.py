@@ -56,7 +56,7 @@ def to_json_text(found: Found | Sequence[Found]) -> str:
 
 def _status_json(status: SensorStatus) -> dict[str, Any]:
     seen = None if status.last_seen_us is None else show(Micros(status.last_seen_us))
-    made = {"online": status.online, "last_seen": seen, "battery": status.battery}
+    made: dict[str, Any] = {"online": status.online, "last_seen": seen, "battery": status.battery}
     made |= {name: getattr(status, name) for name in _COUNTS}
     made |= {"control": status.control, "setting": status.setting and dict(status.setting)}
     return {name: value for name, value in made.items() if value is not None}

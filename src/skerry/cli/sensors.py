@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from skerry.catalog import Area, Catalog, Found, Point, Search, Sensor
+from skerry.cli.discover import discover
 from skerry.cli.sensor_files import export, import_
 from skerry.cli.sensor_lines import describe_at_length, describe_line, to_json_text
 from skerry.database import connect
@@ -20,6 +21,7 @@ __all__ = ["sensors"]
 sensors = typer.Typer(help="The sensors of a project: list, find, show, import and more.", no_args_is_help=True)
 sensors.command(name="import")(import_)
 sensors.command()(export)
+sensors.command()(discover)
 
 _Project = Annotated[Path, typer.Option(help="Project folder with a catalogue.")]
 _Json = Annotated[bool, typer.Option("--json", help="JSON, for machines.")]

@@ -23,7 +23,7 @@ _NO_ANSWERS = (
     f"or ask the catalogue: {', '.join(CATALOG_TABLES)}"
 )
 _OF_STREAMS = ("TUMBLE", "HOP", "SLIDING", "LAST_ROWS", "LANDMARK", "SESSION_WINDOW", "GATHER")
-_CONFIG = {
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "threads": 1,
     "enable_external_access": False,
     "python_enable_replacements": False,
