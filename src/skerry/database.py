@@ -220,7 +220,7 @@ class Database:
     def _list_sensors(self) -> None:
         """Let sources that know their sensors tell them, if nothing is known of them yet."""
         for source in self.catalog.sources():
-            if source.connector in CONNECTORS and not self.catalog.sensor_entries.all(source.name):
+            if source.connector in CONNECTORS and not self.catalog.sensor_entries.count(source.name):
                 try:
                     found = open_connector(source, self._base).sensors()
                 except SkerryError as error:

@@ -60,7 +60,8 @@ def test_search_agrees_with_its_twin(known, seen, search, near):
     expected = {(each.name, each.source) for each in known if fits(search, each, by_key.get((each.name, each.source)))}
     found = catalog.find_sensors(search)
     assert {(each.sensor.name, each.sensor.source) for each in found} == expected
-    assert len(found) == len(expected)
+    assert len(found) == len(expected) == catalog.count_sensors(search)
+    assert catalog.find_sensors(search, 2) == found[:2]
     catalog.close()
 
 

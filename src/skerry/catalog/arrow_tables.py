@@ -27,7 +27,9 @@ __all__ = [
 
 CATALOG = "catalog"
 """The schema that the tables are in, and in place of a connector, where one is looked up."""
-_TEXTS, _OPTIONS, _SPAN = pa.list_(pa.string()), pa.map_(pa.string(), pa.string()), pa.duration("us")
+_TEXTS, _OPTIONS = pa.list_(pa.string()), pa.map_(pa.string(), pa.string())
+_SPAN = pa.month_day_nano_interval()
+"""What INTERVAL is where DuckDB gives it: columns that pass through an expression keep their type."""
 _SECRET = ("password", "secret", "token")
 """Words in the names of options whose values are nobody's business."""
 
@@ -77,6 +79,7 @@ def list_sensors(connection: Connection, sensors: Table, statuses: Table) -> pa.
     columns = _transpose(connection.execute(chosen), "sensors")
     for name in ("tags", "columns", "programs"):
         columns[name] = _parse(columns[name])
+    columns["sample_period"] = [_make_span(span_us) for span_us in columns["sample_period"]]
     columns["units"] = [list(units.items()) for units in _parse(columns["units"])]
     return _make_batch(columns, "sensors")
 
@@ -87,7 +90,7 @@ def list_sources(sources: Iterable[Source]) -> pa.RecordBatch:
         (
             *(source.name, source.connector, source.is_table, source.schema.names),
             [sql_name(type_) for type_ in source.schema.types],
-            *(source.event_time, source.delay_us, list(starmap(_conceal, source.options.items()))),
+            *(source.event_time, _make_span(source.delay_us), list(starmap(_conceal, source.options.items()))),
         )
         for source in sources
     ]
@@ -116,6 +119,10 @@ def _transpose(rows: Iterable[Sequence[Any]], table: str) -> dict[str, list[Any]
 def _make_batch(columns: Mapping[str, list[Any]], table: str) -> pa.RecordBatch:
     schema = CATALOG_TABLES[table]
     return pa.RecordBatch.from_arrays([pa.array(columns[field.name], field.type) for field in schema], schema=schema)
+
+
+def _make_span(span_us: int | None) -> pa.MonthDayNano | None:
+    return None if span_us is None else pa.MonthDayNano([0, 0, span_us * 1000])
 
 
 def _parse(texts: Sequence[str]) -> list[Any]:

@@ -7,6 +7,7 @@ import numpy as np
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Join,
     Select,
     String,
     Table,
@@ -26,7 +27,7 @@ from skerry.catalog.sensors import read_sensor
 from skerry.catalog.statuses import SensorStatus, read_status
 from skerry.model.time import Micros
 
-__all__ = ["Found", "Search", "find_sensors"]
+__all__ = ["Found", "Search", "count_sensors", "find_sensors", "sort_by_distance"]
 
 
 @dataclass(frozen=True)
@@ -58,15 +59,31 @@ class Found:
     distance_m: float | None = None
 
 
-def find_sensors(connection: Connection, sensors: Table, statuses: Table, search: Search) -> list[Found]:
-    """All sensors that fit, the nearest first if it is about a place, by name otherwise."""
-    joined = sensors.outerjoin(statuses, and_(sensors.c.name == statuses.c.name, sensors.c.source == statuses.c.source))
+def find_sensors(
+    connection: Connection, sensors: Table, statuses: Table, search: Search, limit: int | None = None
+) -> list[Found]:
+    """All sensors that fit, or some of them: the nearest first if it is about a place, by name otherwise."""
+    joined = _join(sensors, statuses)
     of_status = [each.label(f"status_{each.name}") for each in statuses.c]
     chosen = select(*sensors.c, *of_status).select_from(joined).order_by(sensors.c.name, sensors.c.source)
-    found = _read(connection, chosen.where(*_conditions(sensors, statuses, search)), statuses)
+    chosen = chosen.where(*_conditions(sensors, statuses, search))
     if search.near is None:
-        return found
-    return sort_by_distance(found, search.near, search.within_m)
+        return _read(connection, chosen.limit(limit), statuses)
+    return sort_by_distance(_read(connection, chosen, statuses), search.near, search.within_m)[:limit]
+
+
+def count_sensors(connection: Connection, sensors: Table, statuses: Table, search: Search) -> int:
+    """How many sensors fit."""
+    if search.near is not None:
+        return len(find_sensors(connection, sensors, statuses, search))
+    counted = select(func.count()).select_from(_join(sensors, statuses))
+    return int(connection.execute(counted.where(*_conditions(sensors, statuses, search))).scalar_one())
+
+
+def _join(sensors: Table, statuses: Table) -> Join:
+    """Sensors, and the statuses of those that were heard of."""
+    same = and_(sensors.c.name == statuses.c.name, sensors.c.source == statuses.c.source)
+    return sensors.outerjoin(statuses, same)
 
 
 def sort_by_distance(found: Sequence[Found], point: Point, within_m: float | None = None) -> list[Found]:

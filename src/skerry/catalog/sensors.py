@@ -112,9 +112,12 @@ class Sensors:
             there |= {(row[0], row[1]) for row in self._connection.execute(found)}
         return [key for key in keys if key not in there]
 
-    def count(self) -> int:
-        """How many there are."""
-        return int(self._connection.execute(select(func.count()).select_from(self._table)).scalar_one())
+    def count(self, source: str | None = None) -> int:
+        """How many there are, or how many a source has."""
+        counted = select(func.count()).select_from(self._table)
+        if source is not None:
+            counted = counted.where(self._table.c.source == source)
+        return int(self._connection.execute(counted).scalar_one())
 
     def _execute(self, put: Any, rows: list[dict[str, Any]]) -> None:
         if rows:

@@ -25,7 +25,7 @@ from sqlalchemy.pool import StaticPool
 from skerry.catalog.arrow_tables import list_sensors, list_sources, list_subscriptions, list_views
 from skerry.catalog.counters import VIEW, QueryCounters, declare_counters
 from skerry.catalog.definitions import Sensor, Source, View
-from skerry.catalog.find_sensors import Found, Search, find_sensors
+from skerry.catalog.find_sensors import Found, Search, count_sensors, find_sensors
 from skerry.catalog.migrate import bring_up_to_date
 from skerry.catalog.sensors import Sensors, declare_sensors
 from skerry.catalog.similar_sensors import rank_similar
@@ -170,9 +170,13 @@ class Catalog:
         """All sensors, by name."""
         return self.sensor_entries.all()
 
-    def find_sensors(self, search: Search) -> list[Found]:
+    def find_sensors(self, search: Search, limit: int | None = None) -> list[Found]:
         """The sensors that fit, with their statuses: the nearest first if a place is given, by name otherwise."""
-        return find_sensors(self._connection, _of_sensors, _of_statuses, search)
+        return find_sensors(self._connection, _of_sensors, _of_statuses, search, limit)
+
+    def count_sensors(self, search: Search) -> int:
+        """How many sensors fit."""
+        return count_sensors(self._connection, _of_sensors, _of_statuses, search)
 
     def find_similar(self, sensor: Sensor, *, with_offline: bool = False) -> list[Found]:
         """Who could stand in for a sensor, the best first."""

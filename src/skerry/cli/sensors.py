@@ -38,8 +38,7 @@ def list_(project: _Project = _HERE, limit: _Limit = None, json_: _Json = False)
 
     Example: skerry sensors list --project i80
     """
-    found = connect(project).catalog.find_sensors(Search())
-    _show(found, limit, _NONE, as_json=json_)
+    _search(connect(project).catalog, Search(), limit, _NONE, as_json=json_)
 
 
 @sensors.command()
@@ -64,7 +63,7 @@ def find(
     area = Area(*_read_numbers(box, 4, "--box", "37.8,-122.4,37.9,-122.2")) if box is not None else None
     seen, silent = _read_since(seen_within, "--seen-within"), _read_since(silent_for, "--silent-for")
     search = Search(tuple(tag or ()), kind, source, text, point, within_m, area, seen, silent)
-    _show(connect(project).catalog.find_sensors(search), limit, "no sensor fits", as_json=json_)
+    _search(connect(project).catalog, search, limit, "no sensor fits", as_json=json_)
 
 
 @sensors.command()
@@ -99,17 +98,23 @@ def similar(
     """
     catalog = connect(project).catalog
     found = catalog.find_similar(_find_one(catalog, name, source), with_offline=offline)
-    _show(found, limit, f"no other sensor measures what {name!r} does", as_json=json_)
+    shown = limit or (len(found) if json_ else _FEW)
+    _show(found[:shown], len(found), f"no other sensor measures what {name!r} does", as_json=json_)
 
 
-def _show(found: Sequence[Found], limit: int | None, none: str, *, as_json: bool) -> None:
+def _search(catalog: Catalog, search: Search, limit: int | None, none: str, *, as_json: bool) -> None:
+    found = catalog.find_sensors(search, limit if as_json else limit or _FEW)
+    _show(found, len(found) if as_json else catalog.count_sensors(search), none, as_json=as_json)
+
+
+def _show(found: Sequence[Found], total: int, none: str, *, as_json: bool) -> None:
+    """Print some of all sensors that were found."""
     if as_json:
-        typer.echo(to_json_text(found[:limit]))
+        typer.echo(to_json_text(found))
         return
-    shown = limit or _FEW
-    lines = [describe_line(each) for each in found[:shown]]
-    if len(found) > shown:
-        lines.append(f"and {len(found) - shown} more; --limit shows more")
+    lines = [describe_line(each) for each in found]
+    if total > len(found):
+        lines.append(f"and {total - len(found)} more; --limit shows more")
     typer.echo("\n".join(lines) or none)
 
 
