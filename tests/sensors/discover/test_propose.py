@@ -101,6 +101,32 @@ def test_order_of_arrival_makes_the_delay():
     assert only(late).delay_us == seconds(60)
 
 
+def test_wrong_clock_does_not_make_the_delay():
+    right = heard(["i80/a/data", "i80/b/data", "i80/c/data"], 20, ts=lambda number: NOW + number)
+    ahead = heard(["i80/d/data"], 20, ts=lambda number: NOW + 3000 + number)
+    assert only([*right, *ahead]).delay_us == seconds(5)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sequence_is_found_though_messages_come_twice_late_or_never(seed):
+    draw = random.Random(seed)
+    sent = heard(
+        count=40, ts=lambda n: NOW + n, flow=lambda n: draw.randrange(9), lane=lambda n: 3, seq=lambda n: 100 + n
+    )
+    sent = [each for each in sent if draw.random() > 0.05]
+    twice = [copy for each in sent for copy in ([each, each] if draw.random() < 0.1 else [each])]
+    for place in range(0, len(twice) - 4, 10):
+        twice[place], twice[place + 4] = twice[place + 4], twice[place]
+    arrived = [Sample(each.topic, each.payload, seconds(NOW + number)) for number, each in enumerate(twice)]
+    assert only(arrived).sequence == "seq"
+
+
+def test_whole_numbers_that_do_not_count_are_no_sequence():
+    draw = random.Random(1)
+    found = only(heard(count=40, ts=lambda n: NOW + n, flow=lambda n: draw.randrange(50), lane=lambda n: 3))
+    assert found.sequence is None
+
+
 def test_states_say_what_sensors_are():
     state = SensorState(
         Setting("raw", seconds(2)), 0, 0.9, 50, "loop", 37.8, -122.3, ("raw", "counts"), {"speed": "mph"}

@@ -90,7 +90,7 @@ def propose_source(group: TopicGroup, readings: Sequence[Reading], states: Mappi
     columns |= {name: column.type for name, column in said.items() if column.type is not None}
     if time is not None:
         columns[time.name] = "TIMESTAMP"
-    moments = [moment for _, _, each in values if time is not None and (moment := time.read(each)) is not None]
+    timed = [(sensor, at, moment) for sensor, at, each in values if time and (moment := time.read(each)) is not None]
     sensors = _describe_sensors(group, values, time, _states_by_sensor(group, states), columns)
     periods = sorted(each.sample_period_us for each in sensors if each.sample_period_us is not None)
     return Proposal(
@@ -99,7 +99,7 @@ def propose_source(group: TopicGroup, readings: Sequence[Reading], states: Mappi
         "JSON",
         columns,
         time,
-        guess_delay(moments) if time else None,
+        guess_delay(timed) if time else None,
         sequence,
         periods[len(periods) // 2] if periods else None,
         sensors,

@@ -1,7 +1,7 @@
 """Which column is the event time, and in what form; how often sensors measure; which number counts their messages."""
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -17,6 +17,8 @@ _EARLIEST_US, _LATEST_US = 631_152_000_000_000, 4_102_444_800_000_000
 _NAMES = ("ts", "time", "timestamp", "event_time", "datetime", "date", "t", "at", "when", "measured_at", "sampled_at")
 _MOST = 0.8
 """What share of the values must fit: sensors send garbage too."""
+_MANY = 0.65
+"""The same for what messages that come twice, late or never disturb."""
 _NEAR_US = MICROS["DAY"]
 _SEQUENCES = ("seq", "sequence", "sequence_number", "seq_no", "seqno", "counter", "msg_id", "message_id", "fcnt", "n")
 _DELAYS_S = (5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
@@ -60,14 +62,23 @@ def find_event_time(names: Sequence[str], readings: Values) -> EventTime | None:
 
 
 def find_sequence(names: Sequence[str], readings: Values) -> str | None:
-    """The whole number that grows by one from message to message of a sensor; with few messages, the one named so."""
+    """The whole number that grows by one from message to message of a sensor; with few messages, the one named so.
+
+    Some messages come twice, in another order or not at all: most values differ, most follow upon another when they
+    are sorted, and most are greater than the one that came before.
+    """
     for name in sorted(names, key=lambda each: not _is_named(each, _SEQUENCES)):
-        steps = [after - before for before, after in _pairs(readings, name)]
-        ones = sum(step == 1 for step in steps)
-        moving = sum(step != 0 for step in steps)
-        if moving and ones >= _MOST * moving:
+        series = [values for values in _list_by_sensor(readings, name).values() if len(values) > 1]
+        steps = [after - before for values in series for before, after in pairwise(values)]
+        sorted_steps = [after - before for values in series for before, after in pairwise(sorted(set(values)))]
+        if not steps and _is_named(name, _SEQUENCES):
             return name
-        if not moving and _is_named(name, _SEQUENCES):
+        is_dense = sorted_steps and sum(step == 1 for step in sorted_steps) >= _MANY * len(sorted_steps)
+        if (
+            is_dense
+            and len(sorted_steps) >= _MANY * len(steps)
+            and sum(step > 0 for step in steps) >= _MANY * len(steps)
+        ):
             return name
     return None
 
@@ -82,13 +93,16 @@ def guess_period(moments: Sequence[Micros]) -> Micros | None:
     return Micros(max(1, round(middle / digits) * digits))
 
 
-def guess_delay(moments: Sequence[Micros]) -> Micros:
-    """How far readings may be behind: twice what nearly all were, in the order of their arrival, and 5 s at least."""
+def guess_delay(readings: Sequence[tuple[str, Micros, Micros]]) -> Micros:
+    """How far readings may be behind: twice what nearly all were, in the order of their arrival, and 5 s at least.
+
+    A reading has a sensor, a time of arrival and an event time. Sensors whose clock is a minute or more away from that
+    of most others are left out: one that is ahead would make all others look late.
+    """
     newest, behind = -(2**62), []
-    typical = statistics.median(moments) if moments else 0
-    for moment in moments:
-        # A broken clock far ahead would make all others look late.
-        if abs(moment - typical) < _NEAR_US:
+    wrong = _find_wrong_clocks(readings)
+    for sensor, _, moment in readings:
+        if sensor not in wrong:
             newest = max(newest, moment)
             behind.append(newest - moment)
     worst = sorted(behind)[round(0.99 * (len(behind) - 1))] if behind else 0
@@ -96,15 +110,25 @@ def guess_delay(moments: Sequence[Micros]) -> Micros:
     return Micros(next((each for each in _DELAYS_S if each >= wanted), _DELAYS_S[-1]) * MICROS["SECOND"])
 
 
-def _pairs(readings: Values, name: str) -> Iterator[tuple[int, int]]:
-    """Values of a column that follow each other, sensor by sensor."""
-    last: dict[str, int] = {}
+def _find_wrong_clocks(readings: Sequence[tuple[str, Micros, Micros]]) -> set[str]:
+    """The sensors whose readings are much older, or newer, when they arrive than those of most sensors."""
+    if len({at for _, at, _ in readings}) < 2:
+        return set()
+    ages: dict[str, list[int]] = {}
+    for sensor, at, moment in readings:
+        ages.setdefault(sensor, []).append(at - moment)
+    middles = {sensor: statistics.median(each) for sensor, each in ages.items()}
+    usual = statistics.median(middles.values())
+    return {sensor for sensor, middle in middles.items() if abs(middle - usual) >= MICROS["MINUTE"]}
+
+
+def _list_by_sensor(readings: Values, name: str) -> dict[str, list[int]]:
+    """The whole numbers of a column in the order of arrival, sensor by sensor."""
+    found: dict[str, list[int]] = {}
     for sensor, _, values in readings:
-        value = values.get(name)
-        if type(value) is int:
-            if sensor in last:
-                yield last[sensor], value
-            last[sensor] = value
+        if type(value := values.get(name)) is int:
+            found.setdefault(sensor, []).append(value)
+    return found
 
 
 def _is_named(name: str, known: Sequence[str]) -> bool:
