@@ -7,7 +7,7 @@ BIN := .venv/bin
 help:  ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: .venv/.stamp  ## Make .venv with everything Skerry needs, and look for Java
+setup: .venv/.stamp  ## Make .venv with everything Skerry needs, and look for Java and an MQTT broker
 
 demo: setup  ## Run the traffic demo on Spark; DEMO_SECONDS=30 makes it stop by itself
 	$(BIN)/skerry demo traffic $(if $(DEMO_SECONDS),--seconds $(DEMO_SECONDS))
@@ -41,6 +41,7 @@ clean:  ## Remove .venv, caches and build products; answers and projects stay
 # The stamp is written last, so that a failed installation is tried again.
 .venv/.stamp: pyproject.toml constraints.txt
 	@scripts/java-check
+	@scripts/broker-check
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 		{ echo "error: $(PYTHON) is missing or older than 3.11; name a newer one: make PYTHON=python3.11 setup" >&2; exit 1; }
 	@echo "Installing into .venv: a minute or two, once"

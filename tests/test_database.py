@@ -148,11 +148,6 @@ def test_runtimes_are_these():
     assert RUNTIMES == ("spark", "fjord")
 
 
-def test_checkpoint_on_fjord_is_refused(tmp_path):
-    with pytest.raises(OptionError, match="the fjord runtime keeps no checkpoint; use --runtime spark"):
-        Settings("fjord", checkpoint=tmp_path)
-
-
 @pytest.mark.parametrize("step_rows", [0, -1])
 def test_step_without_rows_is_refused(step_rows):
     with pytest.raises(OptionError, match=f"a step needs at least one row, got {step_rows}"):

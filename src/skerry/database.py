@@ -59,8 +59,6 @@ class Settings:
         """Refuse what cannot be run."""
         if self.runtime not in RUNTIMES:
             raise OptionError(f"unknown runtime {self.runtime!r}; known are {', '.join(RUNTIMES)}")
-        if self.runtime == "fjord" and self.checkpoint:
-            raise OptionError("the fjord runtime keeps no checkpoint; use --runtime spark")
         if self.step_rows < 1:
             raise OptionError("a step needs at least one row, got", self.step_rows)
         if self.buckets is not None and self.runtime == "fjord":
@@ -94,6 +92,11 @@ class Database:
     def __init__(self, catalog: Catalog, base: Path, limits: Limits | None = None) -> None:
         self.catalog, self._base = catalog, base
         self._session = Session(catalog, base, limits, self._list_sensors)
+
+    @property
+    def base(self) -> Path:
+        """The folder that relative paths start from."""
+        return self._base
 
     def execute(self, script: str, answered: Callable[[pa.Table], None] = lambda table: None) -> None:
         """Carry out SQL statements; ``answered`` is given the rows of each SELECT over the catalogue."""

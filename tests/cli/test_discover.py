@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 from skerry import MemorySink, Settings, connect
 from skerry.cli import app
 from skerry.errors import InputError, SkerryError
-from tests.cli.commands import skerry as run_skerry
 
 MOSQUITTO = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
 
@@ -146,9 +145,3 @@ def test_number_that_is_a_time_stays_a_number_where_files_have_texts(tmp_path, m
     (tmp_path / "air.jsonl").write_text('{"device": "a", "ts": 1790000000123}\n')
     monkeypatch.chdir(tmp_path)
     assert "ts BIGINT" in asked("discover", "air.jsonl") or "event_time_unit" in asked("discover", "air.jsonl")
-
-
-def test_wrong_address_ends_with_a_line_and_code_2(tmp_path):
-    done = run_skerry(tmp_path, "sensors", "discover", "mqtt://")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert done.stderr.startswith("error: the address of a broker")

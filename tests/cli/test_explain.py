@@ -77,3 +77,15 @@ def test_explain_tells_which_views_share_a_join(tmp_path):
     views = "".join(map(view.format, range(1, 9)))
     text = explained(tmp_path, SCRIPT.partition(";")[0] + ";" + JOIN + views).stdout
     assert text.count("; one join over a SLIDING 8 SECOND, b SLIDING 9 SECOND for this and 7 other views") == 8
+
+
+SIM = """CREATE SOURCE traffic (sensor VARCHAR, ts TIMESTAMP, speed DOUBLE, flow INT, WATERMARK FOR ts AS ts)
+WITH (connector='sim', kind='traffic', sensors='32');
+CREATE MATERIALIZED VIEW slow AS SELECT sensor, speed FROM traffic WHERE sensor LIKE 'i80-e-%' AND speed < 30;"""
+
+
+def test_explain_tells_what_sensors_must_deliver(tmp_path):
+    text = explained(tmp_path, SIM).stdout
+    assert "sensors of traffic: 32, of which 16 are awake and 16 asleep\n" in text
+    assert "    program: raw, for speed (view slow)\n" in text
+    assert "    columns: sensor, ts, speed\n    range of speed: up to 30 (view slow)\n" in text

@@ -32,7 +32,11 @@ def test_help_of_every_command_about_sensors_has_an_example(command):
     assert f"Example: skerry sensors {command}" in read_help("sensors", command, "--help")
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "queries", "rules", "sensors"])
+def test_help_of_simulated_sensors_has_an_example():
+    assert "Example: skerry sim mqtt" in read_help("sim", "mqtt", "--help")
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "queries", "rules", "sensors", "sim"])
 def test_help_names_every_command(command):
     assert f"\n  {command} " in read_help("--help")
 

@@ -36,7 +36,7 @@ OPTIONS = {
         "'spork://a:1' is no Spark master; known are local",
     ),
     "no buckets": (["--runtime", "spark", "--buckets", "0"], "state is spread over 1 to 1024 buckets, got 0"),
-    "checkpoint": (["--checkpoint", "kept"], "the fjord runtime keeps no checkpoint"),
+    "checkpoint is a file": (["--checkpoint", "road.csv"], "cannot keep a checkpoint in '.*road.csv': File exists"),
     "no project": (["--project", "nowhere"], "there is no project folder 'nowhere'"),
     "out is a file": (["--out", "road.csv"], "cannot write answers to '.*road.csv': File exists"),
 }

@@ -68,10 +68,10 @@ def test_unknown_paper_is_distinguished_from_one_that_is_not_there_yet(quick_run
 
 
 def test_command_says_not_there_yet_with_exit_code_2(tmp_path):
-    process = skerry(tmp_path, "reproduce", "fjords")
+    process = skerry(tmp_path, "reproduce", "deductive")
     assert process.returncode == 2
-    there = "snjoin, shedding, duality"
-    assert process.stderr == f"error: the figures of 'fjords' are not there yet; there are those of {there}\n"
+    there = "snjoin, fjords, shedding, duality"
+    assert process.stderr == f"error: the figures of 'deductive' are not there yet; there are those of {there}\n"
 
 
 def test_other_commands_do_not_wait_for_matplotlib():

@@ -1,6 +1,7 @@
 """Slow, obvious twins of the kernels and operators: plain Python, or DuckDB over the whole input."""
 
 from tests.oracles.ahead import mark_ahead
+from tests.oracles.demand import admits
 from tests.oracles.extremes import greatest, least
 from tests.oracles.groups import group
 from tests.oracles.hashes import hash_bytes, hash_integer, mix
@@ -11,6 +12,7 @@ from tests.oracles.sums import deviation, nearest, total
 from tests.oracles.windows import aggregate_windows, window_starts
 
 __all__ = [
+    "admits",
     "aggregate_windows",
     "arriving_combinations",
     "combinations",

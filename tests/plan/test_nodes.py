@@ -8,6 +8,7 @@ from skerry.model.time import seconds
 from skerry.model.window import Window
 from skerry.plan.aggregate import Aggregate
 from skerry.plan.fold import Fold
+from skerry.plan.node import Stateful
 from skerry.plan.project import Project
 from skerry.plan.scan import Scan
 from skerry.plan.select import Select
@@ -71,3 +72,25 @@ def test_view_knows_the_sources_it_reads():
 
 def test_nodes_are_values():
     assert Select(Scan(TRAFFIC), SLOW) == Select(SCAN, SLOW)
+
+
+def test_a_node_that_does_not_say_needs_every_column_of_its_input():
+    assert Aggregate(SCAN, WINDOW, "ts", (), (MEAN,)).columns_below(0, frozenset()) == frozenset(SCHEMA.names)
+
+
+def test_a_selection_needs_what_it_asks_about_and_hands_its_parts_down():
+    both = Select(SCAN, Expression('"speed" < 30 AND "segment" = 3', pa.bool_()))
+    assert both.columns_below(0, frozenset({"ts"})) == {"ts", "speed", "segment"}
+    assert [each.sql() for each in both.conditions_below(())] == ['"speed" < 30', '"segment" = 3']
+
+
+def test_a_projection_hands_down_conditions_on_columns_that_it_renames():
+    columns = (("v", Expression.of("speed", pa.float64())), ("w", Expression('"segment" + 1', pa.int32())))
+    above = Select(Project(SCAN, columns), Expression('"v" < 30 AND "w" = 3', pa.bool_()))
+    (only,) = above.input.conditions_below(above.conditions_below(()))
+    assert only.sql() == '"speed" < 30'
+
+
+def test_a_node_with_state_that_does_not_say_needs_every_reading():
+    assert Stateful.needs_every_reading
+    assert not Aggregate.needs_every_reading

@@ -169,3 +169,9 @@ def test_explain_tells_of_a_shared_aggregate():
     found = plans(*MEANS)
     (shared,) = share(found)
     assert "one aggregate for this and 7 other views, told apart by the query index" in explain(found[2], shared)
+
+
+def test_what_views_ask_of_sensors_does_not_keep_them_apart():
+    asked = joined("more", options=" WITH (sample_period='1s', battery_lifetime='90 days')")
+    (plan,) = share(plans(*ALIKE, asked))
+    assert "more" in plan.root.outputs(plan.name)

@@ -19,10 +19,10 @@ class ListLane(Lane):
     """Units that are lists of event times; the planner sees the first and the last of each."""
 
     def __init__(self, name, units, come=None):
-        self.name, self.units, self.come = name, units, come
+        self.name, self.units, self.arrived = name, units, come
 
     def count(self):
-        return len(self.units) if self.come is None else self.come
+        return len(self.units) if self.arrived is None else self.arrived
 
     def first(self, unit):
         return Micros(self.units[unit][0]) if self.units[unit] else START_OF_TIME
@@ -170,7 +170,7 @@ def test_older_readings_of_a_live_lane_do_not_bring_back_what_was_read():
     [lane] = live.lanes()
     plan, steps = Replay([old, live], 1), []
     position = plan.start()
-    for lane.come in (1, 2, 3, 3, 3):
+    for lane.arrived in (1, 2, 3, 3, 3):
         after = plan.next(position)
         steps.append(handed_over([old, live], plan.splits(position, after)))
         position = after
@@ -190,7 +190,7 @@ def test_ten_thousand_lanes_are_planned_quickly():
 def live_position(plan, lane, comes):
     """Where a plan stands after so many units of a lane had come, step by step."""
     position = plan.start()
-    for lane.come in comes:
+    for lane.arrived in comes:
         position = plan.next(position)
     return position
 

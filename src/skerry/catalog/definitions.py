@@ -20,6 +20,7 @@ class Source:
 
     ``max_ahead_us`` is how far a reading may be ahead of the others (None: as ``sources.ahead`` has it), and
     ``idle_timeout_us`` how long the source may be quiet before it stops holding others back (None: for ever).
+    ``battery_lifetime_us`` is how long the batteries of its sensors are to last, whatever its readers ask for.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Source:
     text: str = ""
     max_ahead_us: Micros | None = None
     idle_timeout_us: Micros | None = None
+    battery_lifetime_us: Micros | None = None
 
 
 @dataclass(frozen=True)

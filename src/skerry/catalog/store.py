@@ -224,6 +224,7 @@ def _write(source: Source) -> dict[str, object]:
         "is_table": source.is_table,
         "max_ahead_us": source.max_ahead_us,
         "idle_timeout_us": source.idle_timeout_us,
+        "battery_lifetime_us": source.battery_lifetime_us,
     }
 
 
@@ -242,6 +243,7 @@ def _read(name: str, made: dict[str, object], text: str) -> Source:
         text,
         _read_span(made, "max_ahead_us"),
         _read_span(made, "idle_timeout_us"),
+        _read_span(made, "battery_lifetime_us"),
     )
 
 

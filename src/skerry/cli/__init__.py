@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from skerry import __version__
-from skerry.cli import bench, demo, doctor, explain, queries, reproduce, rules, run, sensors, sql, verify
+from skerry.cli import bench, demo, doctor, explain, queries, reproduce, rules, run, sensors, sim, sql, verify
 from skerry.errors import InputError, SkerryError
 from skerry.model.private_folder import remove_private_folders
 
@@ -31,6 +31,7 @@ for command in (
 app.add_typer(queries.queries, name="queries")
 app.add_typer(rules.rules, name="rules")
 app.add_typer(sensors.sensors, name="sensors")
+app.add_typer(sim.sim, name="sim")
 
 
 def _version(asked: bool) -> None:

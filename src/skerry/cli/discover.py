@@ -10,6 +10,7 @@ from rich.console import Console
 from skerry.catalog.sensor_file import write_sensors
 from skerry.cli.run import interruptible
 from skerry.errors import InputError
+from skerry.lang.sql.create_source import CLOCK_OPTIONS
 from skerry.model.atomic_write import write_atomically
 from skerry.sensors.discover.files import propose_files
 from skerry.sensors.discover.listen import conceal_password, listen
@@ -52,17 +53,26 @@ def _ask_broker(url: str, topic: str, seconds: float) -> list[tuple[Proposal, st
         heard = f"{len(samples)} messages were heard on {topic!r}, and no reading in JSON or CBOR was among them"
         raise InputError(f"{heard}; listen longer with --seconds, or to others with --topic")
     own = {"connector": "mqtt", "url": conceal_password(url)}
-    return [(made, write_script(made, {**own, "topic": made.topic, **list_options(made)})) for made in found]
+    if own["url"] != url:
+        typer.echo(
+            "note: the password is not in the script; put it into a file, and add password_file='FILE'", err=True
+        )
+    return [(made, write_script(made, {**own, "topic": made.topic, **_list_known(made, "mqtt")})) for made in found]
 
 
 def _ask_files(pattern: str) -> tuple[Proposal, str]:
     made = propose_files(pattern, Path())
     own = {"connector": "file", "path": pattern}
-    known = {option.name for option in CONNECTORS["file"].OPTIONS}
-    found = {name: value for name, value in list_options(made).items() if name in known}
-    if made.event_time is not None and made.event_time.unit is not None and "event_time_unit" not in known:
+    found = _list_known(made, "file")
+    if made.event_time is not None and made.event_time.unit is not None and "event_time_unit" not in found:
         made = made.with_time_as_number()
     return made, write_script(made, {**own, **found})
+
+
+def _list_known(made: Proposal, connector: str) -> dict[str, str]:
+    """What a connector can be told of the readings."""
+    known = {option.name for option in (*CONNECTORS[connector].OPTIONS, *CLOCK_OPTIONS)}
+    return {name: value for name, value in list_options(made).items() if name in known}
 
 
 def _write(path: Path, text: str) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from skerry.build import explain as plans
+from skerry.cli.demand import describe_demands
 from skerry.cli.script import open_script
 from skerry.database import Database
 from skerry.errors import InputError
@@ -19,7 +20,7 @@ def explain(
     script: Annotated[Path, typer.Argument(help="SQL statements: sources and views.")],
     project: Annotated[Path | None, typer.Option(help="Project folder with a catalogue.")] = None,
 ) -> None:
-    """Print the plan of each view: its tree, what runs beside the source and what by key.
+    """Print the plan of each view: its tree, what runs beside the source and what by key; then what sensors deliver.
 
     Example: skerry explain traffic.sql
     """
@@ -30,7 +31,7 @@ def explain(
     descriptions = [plans.explain(plan, shared.get(plan.name)) for plan in found] + _subscriptions(database)
     if not descriptions:
         raise InputError("the script has no view; add one with CREATE MATERIALIZED VIEW")
-    typer.echo("\n\n".join(descriptions))
+    typer.echo("\n\n".join(descriptions + describe_demands(database)))
 
 
 def _subscriptions(database: Database) -> list[str]:

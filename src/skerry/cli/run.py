@@ -69,19 +69,20 @@ def run(
 
 
 @contextmanager
-def interruptible() -> Iterator[Event]:
-    """Turn Ctrl-C into a word to stop; a second one ends at once."""
+def interruptible(*signals: signal.Signals) -> Iterator[Event]:
+    """Turn signals, of themselves Ctrl-C alone, into a word to stop; a second Ctrl-C ends at once."""
     stopped = Event()
 
     def stop(*_: object) -> None:
         stopped.set()
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    before = signal.signal(signal.SIGINT, stop)
+    before = {each: signal.signal(each, stop) for each in signals or (signal.SIGINT,)}
     try:
         yield stopped
     finally:
-        signal.signal(signal.SIGINT, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 class _Watch:

@@ -6,6 +6,7 @@ from pathlib import Path
 from skerry.errors import InputError, OptionError
 from skerry.experiments.duality.figures import measure_figures as measure_duality
 from skerry.experiments.figure import Figure
+from skerry.experiments.fjords.figures import measure_figures as measure_fjords
 from skerry.experiments.report import write_figure, write_report
 from skerry.experiments.shedding.figures import measure_figures as measure_shedding
 from skerry.experiments.snjoin.figures import measure_figures as measure_snjoin
@@ -17,7 +18,7 @@ Experiment = Callable[[bool, Callable[[str], None], Path | None], Iterator[Figur
 
 PAPERS: Mapping[str, Experiment | None] = {
     "snjoin": lambda quick, tell, data: measure_snjoin(quick, tell),
-    "fjords": None,
+    "fjords": lambda quick, tell, data: measure_fjords(quick, tell),
     "shedding": measure_shedding,
     "deductive": None,
     "duality": lambda quick, tell, data: measure_duality(quick, tell),

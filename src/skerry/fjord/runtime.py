@@ -8,9 +8,11 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from skerry.build.cut import CutView, Feed
-from skerry.fjord.queue import Advance, Queue, Rows
-from skerry.fjord.scheduler import Module, RoundRobin
+from skerry.fjord.checkpoint import Checkpoint
+from skerry.fjord.flow import Flow
+from skerry.fjord.saved_state import Progress
+from skerry.fjord.scheduler import RoundRobin
+from skerry.fjord.step_log import PlannedStep
 from skerry.model.batch import join
 from skerry.model.private_folder import make_private_folder, remove_private_folder
 from skerry.model.sealed_folder import SealedFolder
@@ -19,14 +21,14 @@ from skerry.pipeline.intake import Intake
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline, Reader
 from skerry.pipeline.precompile import list_precompiled
-from skerry.pipeline.runtime import RunOptions, never
-from skerry.pipeline.view_at_work import ViewAtWork
+from skerry.pipeline.runtime import RunOptions, never, raise_or_stop
 from skerry.pipeline.watermark import find_held_back, pass_idle
 from skerry.replay.pace import count_lags
 from skerry.replay.replay import Position, Replay
 from skerry.sinks.sink import Sink
 from skerry.sources.tables import Tables
 from skerry.subscriptions.counters import COUNTS, add_counts
+from skerry.subscriptions.versions import registry_at
 
 __all__ = ["FjordRuntime"]
 
@@ -37,102 +39,155 @@ Answers = dict[str, pa.RecordBatch]
 """Rows by output."""
 
 
-class _Flow:
-    """One view: a queue in for each of its feeds, its operators, a queue out."""
-
-    def __init__(self, view: CutView, tables: Mapping[str, pa.RecordBatch]) -> None:
-        self.view = view
-        self.work = ViewAtWork(view) if view.stateful else None
-        self._outbox = Queue()
-        self._meeting = Queue() if self.work else self._outbox
-        self._inboxes = [Queue() for _ in view.feeds]
-        self._routes = [
-            Module(feed.build_route(tables), inbox, self._meeting, number)
-            for number, (feed, inbox) in enumerate(zip(view.feeds, self._inboxes, strict=True))
-        ]
-        self.modules = [*self._routes, *([Module(self.work, self._meeting, self._outbox)] if self.work else [])]
-
-    def put(self, feed: Feed, accepted: pa.RecordBatch) -> None:
-        """Hand readings to one of the feeds."""
-        self._inboxes[self.view.stream_numbers[feed.name]].put(Rows(accepted))
-
-    def see(self, tables: Mapping[str, pa.RecordBatch]) -> None:
-        """Go on with other versions of the tables."""
-        for module, feed in zip(self._routes, self.view.feeds, strict=True):
-            if feed.tables:
-                module.operator = feed.build_route(tables)
-
-    def advance(self, newest: Mapping[str, Micros]) -> None:
-        """Let the part that keeps state know how far all streams have come; the others need no clock."""
-        if self.work:
-            for source, moment in newest.items():
-                self.work.note_newest(source, moment)
-            self._meeting.put(Advance(self.work.watermark))
-
-    def take_answers(self) -> Iterator[tuple[str, pa.RecordBatch]]:
-        """What has come out, and what was lost, by output."""
-        for message in iter(self._outbox.get, None):
-            if isinstance(message, Rows):
-                yield from self.view.by_output(message.batch)
-        if self.work and (lost := self.work.take_losses()):
-            yield lost
-
-
 class FjordRuntime:
-    """Reads step by step, lets operators work, hands answers to the sink a step at a time."""
+    """Reads step by step, lets operators work, hands answers to the sink a step at a time.
+
+    With a checkpoint, each step is logged before it begins, and state is saved now and then. A run that goes on takes
+    both up (``fjord.checkpoint``).
+    """
 
     def __init__(self, pipeline: Pipeline, sink: Sink, options: RunOptions | None = None) -> None:
+        options = options or RunOptions()
+        self._sink = sink
         self._folder: Path | None = None
-        if options and options.register:
-            self._folder = make_private_folder()
-            pipeline = replace(pipeline, registry=options.register(SealedFolder(self._folder), False))
-        self._pipeline, self._sink = pipeline, sink
-        self._tables = Tables(pipeline.tables, pipeline.base, options.catalog if options else None)
-        self._versions: dict[str, str] = self._tables.versions()
-        self._flows = [_Flow(view, self._contents()) for view in pipeline.views]
+        self._checkpoint: Checkpoint | None = None
+        if options.checkpoint:
+            self._checkpoint = Checkpoint(options.checkpoint, options.script, pipeline.step_rows)
+        try:
+            self._prepare(pipeline, options)
+        except BaseException:
+            self._leave()
+            raise
+
+    def _prepare(self, pipeline: Pipeline, options: RunOptions) -> None:
+        checkpoint = self._checkpoint
+        if checkpoint:
+            pipeline = pipeline.divide(checkpoint.unit_rows)
+        if pipeline.live:
+            pipeline = pipeline.spool_in(self._find_folder("spool").path)
+        if options.register:
+            registry = options.register(self._find_folder("registry"), checkpoint is not None and checkpoint.steps > 0)
+            pipeline = replace(pipeline, registry=registry)
+        self._pipeline = pipeline
+        self._tables = Tables(pipeline.tables, pipeline.base, options.catalog)
+        self._versions: Mapping[str, str] = self._tables.versions()
+        self._flows = [Flow(view, self._contents()) for view in pipeline.views]
         self._scheduler = RoundRobin([module for flow in self._flows for module in flow.modules])
         self._newest: dict[str, Micros] = dict.fromkeys(pipeline.connectors_by_source, START_OF_TIME)
-        self._counters = pipeline.registry.counters(uuid4().hex) if pipeline.registry else None
+        run = checkpoint.run if checkpoint else uuid4().hex
+        self._counters = pipeline.registry.counters(run) if pipeline.registry else None
         self._held_back: dict[str, list[str]] = {}
+        self._total = Outcome()
+        self._position: Position | None = None
+        if checkpoint:
+            self._restore(checkpoint)
+
+    def _find_folder(self, name: str) -> SealedFolder:
+        """Where something is kept: in the checkpoint, or in a folder that is removed at the end."""
+        if self._checkpoint:
+            return self._checkpoint.part(name)
+        if self._folder is None:
+            self._folder = make_private_folder()
+        return SealedFolder(self._folder / name)
+
+    def _restore(self, checkpoint: Checkpoint) -> None:
+        """Take up what was saved last."""
+        progress = checkpoint.progress
+        checkpoint.keep_tables(self._tables)
+        self._position, self._total = progress.position, progress.total
+        self._newest |= progress.newest
+        for number, clock in progress.clocks.items():
+            self._flows[number].restore(clock, checkpoint.pages.get(number, {}))
+        checkpoint.pages.clear()
+        if self._position and not self._position["done"]:
+            self._held_back = find_held_back(self._pipeline.views, self._newest)
+        if self._position and self._pipeline.registry:
+            registry_at(self._pipeline.registry, self._position["version"])
 
     def run(self, *, stopped: Callable[[], bool] = never, watch: Callable[[Outcome], None] | None = None) -> Outcome:
         """Go on until the input is used up, or until told to stop; report after each step."""
         try:
             return self._run(stopped, watch)
         finally:
-            if self._folder:
-                remove_private_folder(self._folder)
+            self._leave()
+
+    def _leave(self) -> None:
+        """Let go of folders."""
+        if self._folder:
+            remove_private_folder(self._folder)
+        if self._checkpoint:
+            self._checkpoint.release()
 
     def _run(self, stopped: Callable[[], bool], watch: Callable[[Outcome], None] | None) -> Outcome:
-        self._sink.open(self._pipeline.outputs(), resume=False)
-        total = Outcome()
-        for number, (outcome, answers) in enumerate(self.steps(stopped)):
+        self._open_sink()
+        for outcome, answers in self.steps(stopped):
             for output, rows in answers.items():
-                self._sink.write(output, number, rows)
-            total = total.then(outcome)
+                self._sink.write(output, self._step_number() - 1, rows)
+            self._total = self._total.then(outcome)
+            self._save(due=self._checkpoint is not None and self._checkpoint.is_due())
             if watch:
-                watch(total)
+                watch(self._total)
+        self._save(due=True)
         self._sink.close()
         if self._counters:
             self._counters.write()
-        return replace(total, held_back=self._held_back)
+        return replace(self._total, held_back=self._held_back)
+
+    def _open_sink(self) -> None:
+        outputs, checkpoint = self._pipeline.outputs(), self._checkpoint
+        if checkpoint:
+            self._sink.claim(checkpoint.run, checkpoint.steps)
+            checkpoint.check_answers(self._sink, outputs)
+        self._sink.open(outputs, resume=checkpoint is not None and checkpoint.steps > 0)
+
+    def _step_number(self) -> int:
+        return int(self._position["step"]) if self._position else 0
+
+    def _save(self, *, due: bool) -> None:
+        """Save state after a step, if that is due and has not been done.
+
+        The steps that an earlier process has begun are all done again first: until then, the log of them is needed.
+        """
+        checkpoint, step = self._checkpoint, self._step_number()
+        if not checkpoint or not due or step < checkpoint.steps or step == checkpoint.progress.step:
+            return
+        self._sink.settle()  # what is saved as done must be on the disk before
+        clocks = {number: clock for number, flow in enumerate(self._flows) if (clock := flow.save_clock())}
+        progress = Progress(self._position, self._total, self._newest, self._versions, clocks)
+        checkpoint.save(progress, {number: self._flows[number].take_changes() for number in clocks})
 
     def steps(self, stopped: Callable[[], bool] = never) -> Iterator[tuple[Outcome, Answers]]:
         """Work step by step; give what each came to, and its rows by output."""
         self._precompile()
         replay = self._pipeline.plan_steps()
-        position = replay.start()
+        before = self._position or replay.start()
+        with self._pipeline.receive() as check:
+            for planned in self._plan(replay, before, raise_or_stop(check, stopped)):
+                self._look_at_tables(planned)
+                worked = self._step(replay, before, planned.position)
+                before = self._position = planned.position
+                yield worked
+                if done := self._checkpoint.progress.position if self._checkpoint else before:
+                    replay.forget(done)
+
+    def _plan(self, replay: Replay, position: Position, stopped: Callable[[], bool]) -> Iterator[PlannedStep]:
+        """The steps that a run which went before has planned, and then others; each is logged before it is given."""
+        checkpoint = self._checkpoint
+        for planned in checkpoint.planned if checkpoint else ():
+            if stopped():
+                return
+            yield planned
+            position = planned.position
         while not position["done"] and not stopped():
             following = replay.next(position)
             if following == position:
                 time.sleep(_PATIENCE_SECONDS)
                 continue
-            yield self._step(replay, position, following)
+            yield checkpoint.log(following) if checkpoint else PlannedStep(following, self._tables.versions())
             position = following
 
     def _step(self, replay: Replay, position: Position, following: Position) -> tuple[Outcome, Answers]:
         """Read what lies between two positions, and let all views work on it."""
-        self._look_at_tables()
         for flow in self._flows:
             if flow.work:
                 flow.work.take_in(following["shares"].get(flow.view.name, 1.0))
@@ -190,13 +245,13 @@ class FjordRuntime:
     def _contents(self) -> dict[str, pa.RecordBatch]:
         return {name: self._tables.rows(name) for name in self._versions}
 
-    def _look_at_tables(self) -> None:
+    def _look_at_tables(self, planned: PlannedStep) -> None:
         """A step sees one version of each table."""
-        versions = self._tables.versions()
-        if versions != self._versions:
-            self._versions = versions
+        if planned.tables != self._versions:
+            self._versions = planned.tables
+            contents = self._checkpoint.read_tables(planned.tables) if self._checkpoint else self._contents()
             for flow in self._flows:
-                flow.see(self._contents())
+                flow.see(contents)
 
 
 def _later(before: Mapping[str, Micros], now: Mapping[str, Micros]) -> dict[str, Micros]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from skerry.index.value_sets import Cut, ValueSet
 from skerry.model.types import TIMESTAMP
 
-__all__ = ["LEAST", "Domain", "Moment", "domain_of", "key_of_double", "list_types"]
+__all__ = ["LEAST", "Domain", "Moment", "domain_of", "double_of_key", "key_of_double", "list_types"]
 
 LEAST = -(2**63)
 _TEXT_END = b"\xff"
@@ -32,6 +32,18 @@ def key_of_double(value: float) -> int:
         return 0x7FF8 << 48
     (bits,) = struct.unpack("<q", struct.pack("<d", value + 0.0))
     return bits if bits >= 0 else bits ^ 0x7FFFFFFFFFFFFFFF
+
+
+def double_of_key(key: int) -> float:
+    """The double of a rank.
+
+    >>> double_of_key(key_of_double(-1.5))
+    -1.5
+    """
+    bits = key if key >= 0 else key ^ 0x7FFFFFFFFFFFFFFF
+    (value,) = struct.unpack("<d", struct.pack("<q", bits))
+    found: float = value
+    return found
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,11 @@ A sum with a number, and a product with a number above zero, never fall where th
 NaN, the greatest, stays NaN. So where an expression reaches a constant is found exactly, by halving.
 """
 
-import struct
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from skerry.index.domains import Domain, key_of_double
+from skerry.index.domains import Domain, double_of_key, key_of_double
 from skerry.index.value_sets import Cut
 
 __all__ = ["Step", "domain_of_linear"]
@@ -45,7 +44,7 @@ def domain_of_linear(steps: Sequence[Step], doubles: Domain) -> Domain | None:
     assert isinstance(end, int)
 
     def key_at(key: int) -> int:
-        value = _double_of_key(key)
+        value = double_of_key(key)
         for step in steps:
             value = step.apply(value)
         return key_of_double(value)
@@ -90,10 +89,3 @@ def _find_first(holds: Callable[[int], bool], guess: int, low: int, high: int) -
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle + 1, high)
     return low
-
-
-def _double_of_key(key: int) -> float:
-    bits = key if key >= 0 else key ^ 0x7FFFFFFFFFFFFFFF
-    (value,) = struct.unpack("<d", struct.pack("<q", bits))
-    found: float = value
-    return found

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from skerry.model.batch import empty
 from skerry.model.expression import Expression, list_columns
 from skerry.operators.derive import Derive
 from skerry.operators.lookup import Lookup
@@ -40,11 +39,11 @@ class LeftLookup(Lookup):
     def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
         """Look each row up; rows keep their order."""
         if not batch.num_rows:
-            return empty(self.schema)
+            return self._put_together(batch, self._table.slice(0, 0))
         rows, found = self._match(batch)
         without = np.setdiff1d(np.arange(batch.num_rows), rows)
         rows, found = np.concatenate([rows, without]), np.concatenate([found, np.full(without.size, -1)])
         order = np.argsort(rows, kind="stable")
         rows, found = rows[order], found[order]
         beside = self._table.take(pa.array(found, mask=found < 0))
-        return pa.RecordBatch.from_arrays([*batch.take(pa.array(rows)).columns, *beside.columns], schema=self.schema)
+        return self._put_together(batch.take(pa.array(rows)), beside)

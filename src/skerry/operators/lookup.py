@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.model.arrays import Int64s
-from skerry.model.batch import empty
 from skerry.model.expression import Expression
 from skerry.operators.derive import Derive
 from skerry.operators.joins.keys import equal_keys, is_exact, key_codes
@@ -31,6 +30,7 @@ class Lookup(Operator):
     def __init__(
         self, schema: pa.Schema, name: str, table: pa.RecordBatch, keys: Sequence[tuple[Expression, Expression]]
     ) -> None:
+        self._width = len(schema)
         self.schema = pa.schema([*schema, *(field.with_name(f"{name}.{field.name}") for field in table.schema)])
         self._of_row = Derive([(f"{position}", mine) for position, (mine, _) in enumerate(keys)])
         of_table = Derive([(f"{position}", other) for position, (_, other) in enumerate(keys)])
@@ -45,10 +45,16 @@ class Lookup(Operator):
     def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
         """Look each row up."""
         if not batch.num_rows or not self._codes.size:
-            return empty(self.schema)
+            return self._put_together(batch.slice(0, 0), self._table.slice(0, 0))
         rows, found = self._match(batch)
-        columns = [*batch.take(pa.array(rows)).columns, *self._table.take(pa.array(found)).columns]
-        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+        return self._put_together(batch.take(pa.array(rows)), self._table.take(pa.array(found)))
+
+    def _put_together(self, rows: pa.RecordBatch, beside: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows and what was found for them; behind it what rows carry for others, the order of their arrival."""
+        columns = [*rows.columns[: self._width], *beside.columns, *rows.columns[self._width :]]
+        carried = list(rows.schema)[self._width :]
+        schema = pa.schema([*self.schema, *carried]) if carried else self.schema
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
 
     def _match(self, batch: pa.RecordBatch) -> tuple[Int64s, Int64s]:
         """Rows of a batch, and the rows of the table that have equal keys; each pair once."""

@@ -1,6 +1,7 @@
 """What every runtime runs: connectors, views cut where they are shuffled, and the names of all outputs."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -111,6 +112,23 @@ class Pipeline:
     def divide(self, unit_rows: int) -> "Pipeline":
         """The same pipeline, its sources in units of about so many readings at most."""
         return replace(self, connectors=tuple(connector.divide(unit_rows) for connector in self.connectors))
+
+    def spool_in(self, folder: Path) -> "Pipeline":
+        """The same pipeline. Sources that others send to keep what they receive in a folder, each in its own."""
+        spooled = (connector.spool_in(folder / connector.definition.name) for connector in self.connectors)
+        return replace(self, connectors=tuple(spooled))
+
+    @contextmanager
+    def receive(self) -> Iterator[Callable[[], None]]:
+        """Receive what is sent to the sources. Gives what raises an error once one of them cannot go on."""
+        with ExitStack() as stack:
+            receiving = [stack.enter_context(connector.receive()) for connector in self.connectors]
+
+            def check() -> None:
+                for each in receiving:
+                    each.check()
+
+            yield check
 
     def plan_steps(self) -> Replay:
         """What plans the steps of a run."""

@@ -12,12 +12,22 @@ from skerry.pipeline.pipeline import Pipeline
 from skerry.sinks.sink import Sink
 from skerry.subscriptions.versions import RegistryFolder
 
-__all__ = ["RunOptions", "Runtime", "RuntimeClass", "never"]
+__all__ = ["RunOptions", "Runtime", "RuntimeClass", "never", "raise_or_stop"]
 
 
 def never() -> bool:
     """Say no: the answer of a run that nobody stops."""
     return False
+
+
+def raise_or_stop(check: Callable[[], None], stopped: Callable[[], bool]) -> Callable[[], bool]:
+    """What says whether to stop, and before that raises what ``check`` has to raise."""
+
+    def find_out() -> bool:
+        check()
+        return stopped()
+
+    return find_out
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,7 @@ class Aggregate(Grouping):
     time: str
     keys: tuple[str, ...]
     folds: tuple[Fold, ...]
+    needs_every_reading: ClassVar[bool] = False
 
     def lag_us(self, column: str) -> int | None:
         """A row is given when its window has ended."""

@@ -1,6 +1,7 @@
 """Joins of variable arity."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -28,6 +29,7 @@ class Gather(ManyInputs):
     early: bool = False
     flatten: bool = False
     limit: int = MOST_COMBINATIONS
+    needs_every_reading: ClassVar[bool] = False
 
     @property
     def schema(self) -> pa.Schema:

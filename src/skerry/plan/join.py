@@ -1,6 +1,7 @@
 """Combinations of rows of several streams."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -78,6 +79,7 @@ class Join(Sided):
     limit: int = MOST_COMBINATIONS
     overload: Overload | None = None
     """What becomes of readings that are too many; if this is not given, all are kept."""
+    needs_every_reading: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """A side has the columns of its relation, and keys like those of the others."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from skerry.catalog import Source
-from skerry.model.expression import Expression
-from skerry.plan.node import Node, Stateless
+from skerry.model.expression import Expression, columns_of, names_in
+from skerry.plan.node import Conditions, Node, Stateless
 
 __all__ = ["Lookup"]
 
@@ -34,6 +34,14 @@ class Lookup(Stateless):
     def lag_us(self, column: str) -> int | None:
         """As the input's; a table's columns have no bound."""
         return self.input.lag_us(column) if column in self.input.schema.names else None
+
+    def columns_below(self, position: int, wanted: frozenset[str]) -> frozenset[str]:
+        """The wanted ones of the input, and those that the table is looked up by."""
+        return (wanted & set(self.input.schema.names)).union(*(columns_of(mine) for mine, _ in self.keys))
+
+    def conditions_below(self, conditions: Conditions) -> Conditions:
+        """Those on columns of the input alone."""
+        return tuple(each for each in conditions if names_in(each) <= set(self.input.schema.names))
 
     def describe(self) -> str:
         """The keys and the table."""

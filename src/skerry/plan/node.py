@@ -8,15 +8,19 @@ else in this room changes.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self, TypeAlias, cast
 
 import pyarrow as pa
+from sqlglot import exp
 
 from skerry.catalog import Source
 from skerry.model.types import TIMESTAMP
 from skerry.plan.overload import Shedding
 
-__all__ = ["ManyInputs", "Node", "Stateful", "Stateless", "walk"]
+__all__ = ["Conditions", "ManyInputs", "Node", "Stateful", "Stateless", "walk"]
+
+Conditions: TypeAlias = tuple[exp.Expr, ...]
+"""Conditions on the rows of a relation, of which all must hold; over its columns."""
 
 
 class Node(ABC):
@@ -62,6 +66,17 @@ class Node(ABC):
         """Where the answers of a view with this root go, and their columns."""
         return {view: self.schema}
 
+    def columns_below(self, position: int, wanted: frozenset[str]) -> frozenset[str]:
+        """The columns of an input from which the wanted ones are made; all, where a node does not say."""
+        return frozenset(self.inputs[position].schema.names)
+
+    def conditions_below(self, conditions: Conditions) -> Conditions:
+        """Conditions on the rows of the input without which none of their rows here meets the given ones.
+
+        A node that does not say has none: every row of its input counts.
+        """
+        return ()
+
 
 class Stateless(Node):
     """A node that makes rows from rows of its one ``input``."""
@@ -89,6 +104,9 @@ class Stateful(Node):
 
     partial: ClassVar[bool] = False
     """Whether a part of the work is done before rows are spread over buckets."""
+    needs_every_reading: ClassVar[bool] = True
+    """Whether it counts, too, that readings come which no condition below it lets pass: what is absent is known to be
+    absent by those that came. So it is of a node that does not say."""
 
     def compared_keys(self, position: int) -> tuple[str, ...]:
         """The columns of an input whose values must equal those of other rows for two to meet; groups are no such."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from skerry.errors import InputError
-from skerry.model.expression import Columns, Expression
-from skerry.plan.node import Node, Stateless
+from skerry.model.expression import Columns, Expression, columns_of, names_in, rename_columns
+from skerry.plan.node import Conditions, Node, Stateless
 
 __all__ = ["Project"]
 
@@ -34,6 +34,15 @@ class Project(Stateless):
         """That of the column it is, if it is nothing but a column."""
         below = dict(self.columns)[column].column
         return None if below is None else self.input.lag_us(below)
+
+    def columns_below(self, position: int, wanted: frozenset[str]) -> frozenset[str]:
+        """What the wanted ones are computed from."""
+        return frozenset().union(*(columns_of(expression) for name, expression in self.columns if name in wanted))
+
+    def conditions_below(self, conditions: Conditions) -> Conditions:
+        """Those on columns that are nothing but columns of the input, under the names that they have there."""
+        names = {name: expression.column for name, expression in self.columns if expression.column is not None}
+        return tuple(rename_columns(each.copy(), names) for each in conditions if names_in(each) <= names.keys())
 
     def meaning(self, column: str) -> str:
         """What a column is computed from."""

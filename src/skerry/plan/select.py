@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from skerry.errors import InputError
-from skerry.model.expression import Expression
-from skerry.plan.node import Node, Stateless
+from skerry.model.expression import Expression, columns_of, split_conjunction
+from skerry.plan.node import Conditions, Node, Stateless
 
 __all__ = ["Select"]
 
@@ -32,6 +32,14 @@ class Select(Stateless):
     def lag_us(self, column: str) -> int | None:
         """As the input's."""
         return self.input.lag_us(column)
+
+    def columns_below(self, position: int, wanted: frozenset[str]) -> frozenset[str]:
+        """Those, and what the predicate is about."""
+        return wanted | columns_of(self.predicate)
+
+    def conditions_below(self, conditions: Conditions) -> Conditions:
+        """Those, and the predicate."""
+        return (*conditions, *split_conjunction(self.predicate))
 
     def describe(self) -> str:
         """The predicate as written."""

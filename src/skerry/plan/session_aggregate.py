@@ -1,6 +1,7 @@
 """Groups of rows over sessions, folded."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from skerry.model.session_window import SessionWindow
 from skerry.model.window import WINDOW_END
@@ -20,6 +21,7 @@ class SessionAggregate(Grouping):
     time: str
     keys: tuple[str, ...]
     folds: tuple[Fold, ...]
+    needs_every_reading: ClassVar[bool] = False
 
     def lag_us(self, column: str) -> int | None:
         """A row is given when its session is over; a session may have begun at any time before."""

@@ -21,6 +21,8 @@ from skerry.sources.source import Connector, Lane, Split
 
 __all__ = ["Position", "Replay"]
 
+_LEAST_TICK_US = MICROS["SECOND"] // 4
+
 Position = dict[str, Any]
 """``{"step": n, "done": bool, "ended": [source], "until": {source: moment}, "lanes": {source: lanes}, "lag": micros,
 "span": micros, "shares": {view: share}, "blameless": [view], "paces": {view: pace}, "step_size": step size,
@@ -99,15 +101,19 @@ class Replay:
         cursors = {name: self._cursors(name, position["lanes"][name]) for name in self._lanes}
         everyone = [cursor for lanes in cursors.values() for cursor in lanes]
         self._resume(everyone)
-        (moment, rows), come = self._horizon(everyone, min(step_size.rows, self._step_rows)), self._find_clock()
+        (moment, rows), come = self._horizon(everyone, min(step_size.rows, self._step_rows)), self._find_clocks()
         alone = len([cursor for cursor in everyone if not cursor.spent]) == 1
-        until = {name: min(moment, come) if self._connectors[name].live else moment for name in cursors}
+        until = {name: min(moment, come.get(name, END_OF_TIME)) for name in cursors}
         for name, found in cursors.items():
             for cursor in found:
                 cursor.move_to(until[name], cuts=not alone)
         lanes = {name: self._record(name, position["lanes"][name]["passed"], found) for name, found in cursors.items()}
         done = not self._any_live() and all(cursor.spent for cursor in everyone)
-        if lanes == position["lanes"] and done == position["done"]:
+        if (
+            lanes == position["lanes"]
+            and done == position["done"]
+            and not self._has_been_quiet(position["until"], until)
+        ):
             return position
         lag = self._lag(position["until"], come)
         self._planned = position["step"] + 1, rows, self._clock()
@@ -134,6 +140,20 @@ class Replay:
             found += [split for pair in zip(before, after, strict=True) if (split := _between(name, *pair, horizon))]
         return found
 
+    def forget(self, position: Position) -> None:
+        """What is before a position is done for good."""
+        for name, lanes in self._lanes.items():
+            for cursor, lane in zip(self._cursors(name, position["lanes"][name], since=0), lanes, strict=True):
+                lane.forget(cursor.unit)
+
+    def _has_been_quiet(self, since: Mapping[str, Micros], until: Mapping[str, Micros]) -> bool:
+        """Whether time has gone on without a reading for so long that a source may be idle by now."""
+        return any(
+            until[name] - since.get(name, until[name]) >= max(_LEAST_TICK_US, connector.definition.idle_timeout_us // 2)
+            for name, connector in self._connectors.items()
+            if connector.live and connector.definition.idle_timeout_us is not None
+        )
+
     def _is_used_up(self, name: str, cursors: Sequence[_Cursor]) -> bool:
         """Whether nothing more can come of a source."""
         return not self._connectors[name].live and all(cursor.spent for cursor in cursors)
@@ -150,11 +170,12 @@ class Replay:
             cursor.lane.resume_at(cursor.unit)
         self._resumed = True
 
-    def _find_clock(self) -> Micros:
-        """How far all live lanes have come: none may run ahead of another."""
-        live = [lane for name, lanes in self._lanes.items() if self._connectors[name].live for lane in lanes]
-        ends = [lane.last(lane.count() - 1) if lane.count() else START_OF_TIME for lane in live]
-        return min(ends, default=END_OF_TIME)
+    def _find_clocks(self) -> dict[str, Micros]:
+        """How far each live source has come. Of those that are made here none may run ahead of another."""
+        live = {name: lanes for name, lanes in self._lanes.items() if self._connectors[name].live}
+        come = {name: min(lane.come() for lane in lanes) for name, lanes in live.items()}
+        made = [name for name, lanes in live.items() if not any(lane.is_received for lane in lanes)]
+        return come | dict.fromkeys(made, min((come[name] for name in made), default=END_OF_TIME))
 
     def _look_back(self, step: int) -> None:
         """Note how many readings the step before had and how long it took, if it was planned here."""
@@ -194,9 +215,9 @@ class Replay:
         """How many seconds a step is to take."""
         return A_STEP * min(self._most_lags.values(), default=END_OF_TIME) / MICROS["SECOND"]
 
-    def _lag(self, until: Mapping[str, Micros], come: Micros) -> Micros:
+    def _lag(self, until: Mapping[str, Micros], come: Mapping[str, Micros]) -> Micros:
         """How long unread readings of live sources have been waiting."""
-        return self._measure_wait(until, dict.fromkeys(until, come))
+        return self._measure_wait(until, {**until, **come})
 
     def _measure_wait(self, since: Mapping[str, Micros], until: Mapping[str, Micros]) -> Micros:
         """The longest time that readings between two moments took to arrive, over all live sources that have begun."""
@@ -242,7 +263,7 @@ class Replay:
                 heapreplace(ahead, (lane.last(unit + 1), position, unit + 1))
             else:
                 heappop(ahead)
-        return (END_OF_TIME if not self._any_live() else moment), rows
+        return END_OF_TIME, rows
 
 
 def _pack_paces(paces: Mapping[str, Pace]) -> Position:

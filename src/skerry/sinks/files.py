@@ -110,6 +110,12 @@ class FileSink(Sink):
         if marked[1:] != [self._files.format]:
             raise OptionError(f"the answers in {folder!r} are {marked[-1]} so far; go on with --format {marked[-1]}")
 
+    def last_batch(self, outputs: Collection[str]) -> int:
+        """The number of the newest part."""
+        folders = [self._files.directory / output for output in outputs]
+        parts = [part for folder in folders if folder.is_dir() for part in _find(folder, _PART)]
+        return max(map(_number, parts), default=-1)
+
     def open(self, outputs: Mapping[str, pa.Schema], *, resume: bool) -> None:
         """Make the folders, and empty them of an earlier run's parts."""
         self._schemas = dict(outputs)

@@ -1,7 +1,7 @@
 """What a sink must offer: an output's rows, once a batch."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -37,6 +37,13 @@ class Sink(ABC):
         Called before ``open``. ``batches`` is how many of them the run has recorded. If there are any, refuse if what
         is there are not this run's answers so far; what is there of later batches was never recorded, and comes again.
         """
+
+    def last_batch(self, outputs: Collection[str]) -> int:
+        """The last batch that has left rows in some outputs; -1 if there is none, or it is not known.
+
+        Called after ``claim``, before ``open``.
+        """
+        return -1
 
     def settle(self) -> None:  # noqa: B027
         """Return when all that was written outlives a loss of power, if the run may go on after one."""

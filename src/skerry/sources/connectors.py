@@ -8,6 +8,8 @@ from skerry.catalog import Source
 from skerry.errors import OptionError
 from skerry.model.options import Option, suggest
 from skerry.sources.file import FileConnector
+from skerry.sources.folder import FolderConnector
+from skerry.sources.mqtt import MqttConnector
 from skerry.sources.sim import SimConnector
 from skerry.sources.source import Connector
 from skerry.sources.spark import SparkConnector
@@ -26,6 +28,8 @@ class _ConnectorClass(Protocol):
 
 CONNECTORS: Mapping[str, type[_ConnectorClass]] = {
     "file": FileConnector,
+    "folder": FolderConnector,
+    "mqtt": MqttConnector,
     "sim": SimConnector,
     "spark": SparkConnector,
 }

@@ -9,15 +9,19 @@ a *split*, some units of one lane, into Arrow wherever the runtime likes.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
 import pyarrow as pa
 
 from skerry.catalog import Sensor, Source
-from skerry.model.time import Micros
+from skerry.model.time import START_OF_TIME, Micros
+from skerry.sensors.messages import Setting
 
-__all__ = ["REJECTS", "Connector", "Decoded", "Lane", "Split"]
+__all__ = ["NOTHING_RECEIVED", "REJECTS", "Connector", "Decoded", "Lane", "Receiving", "ReceivingAlone", "Split"]
 
 REJECTS = pa.schema({"reason": pa.string(), "reading": pa.string(), "place": pa.string()})
 """A dead letter: the reason, what was read, and where it was found. The names are the columns of the output."""
@@ -66,6 +70,8 @@ class Lane(ABC):
     name: str
     speed: float = 1.0
     """Of a live lane, how many seconds of event time pass in a second."""
+    is_received: bool = False
+    """Whether its units come from others, each when it comes: another lane may stand still meanwhile."""
 
     @abstractmethod
     def count(self) -> int:
@@ -83,8 +89,39 @@ class Lane(ABC):
     def weight(self, unit: int) -> int:
         """About how many readings a unit has."""
 
+    def come(self) -> Micros:
+        """How far a live lane has come: what it hands over later arrives later."""
+        count = self.count()
+        return self.last(count - 1) if count else START_OF_TIME
+
+    def forget(self, unit: int) -> None:  # noqa: B027
+        """Units before ``unit`` are done for good: for lanes that keep what they have received."""
+
     def resume_at(self, unit: int) -> None:  # noqa: B027
         """Reading goes on with ``unit``: for lanes whose units come with the clock."""
+
+
+class Receiving(Protocol):
+    """What goes on beside a run: readings come in."""
+
+    def check(self) -> None:
+        """Raise what has ended it, if something has."""
+
+    def want(self, settings: Mapping[str, Setting], others: Setting | None = None) -> None:
+        """What is wanted of the sensors from now on, and of those that are not named."""
+
+
+class ReceivingAlone:
+    """Readings come in from senders that take no control."""
+
+    def check(self) -> None:
+        """Nothing has failed."""
+
+    def want(self, settings: Mapping[str, Setting], others: Setting | None = None) -> None:
+        """Nobody is told."""
+
+
+NOTHING_RECEIVED: Receiving = ReceivingAlone()
 
 
 class Connector(ABC):
@@ -105,6 +142,14 @@ class Connector(ABC):
     @abstractmethod
     def read(self, split: Split) -> Iterator[Decoded]:
         """Decode a split, a unit at a time."""
+
+    def spool_in(self, folder: Path) -> "Connector":
+        """The same source, which keeps what it receives in a folder that all workers see, if it receives anything."""
+        return self
+
+    def receive(self) -> AbstractContextManager["Receiving"]:
+        """Receive readings, as long as the context is open: for sources that others send to."""
+        return nullcontext(NOTHING_RECEIVED)
 
     def inventory(self) -> str:
         """What there is to read, in a few words that change with it: positions in other input mean something else."""

@@ -1,6 +1,6 @@
 """A checkpoint folder: Spark's own log and state, our record of progress, and who uses it.
 
-    run.json            which run it is, and what was asked for: fixed with the first start
+    run.json            which run it is, and what was asked for (``pipeline.checkpoint_folder``)
     layout.json         over how many buckets its state is spread; buckets-N/ has what they began with
     progress.json       what is known after the last batches
     tables/, registry/  the versions of tables and subscriptions that batches see
@@ -14,12 +14,10 @@ refused, for Spark would take its log for shorter, or for new, and the answers w
 import json
 import os
 import time
-import uuid
-from itertools import zip_longest
 from pathlib import Path
 
 from skerry.errors import CheckpointError, InputError, RunError
-from skerry.model.sealed_folder import SealedFolder
+from skerry.pipeline.checkpoint_folder import CheckpointFolder
 from skerry.spark.layout import Layout
 from skerry.spark.progress import RECORD, Progress
 from skerry.spark.saved_layout import LAYOUT, SavedLayout
@@ -28,40 +26,22 @@ from skerry.spark.spark_log import SparkLog
 __all__ = ["Checkpoint"]
 
 _PATIENCE_SECONDS = 30.0
-_RUN, _PROCESSES = "run.json", "processes.json"
-_CONTENTS = (RECORD, LAYOUT, "tables", "registry", "spark")
-"""What a run leaves beside ``run.json``."""
+_PROCESSES = "processes.json"
 _UNDIVIDED = 2**62
 
 
-class Checkpoint:
-    """What a run must keep to go on after a crash.
+class Checkpoint(CheckpointFolder):
+    """What a run on Spark must keep to go on after a crash.
 
-    ``script`` is fixed with the first run: state is kept by it. So is ``unit_rows``, how many readings a unit may have:
-    positions count units. A first run begins with ``bucket_count`` buckets. ``kept`` says that a later process may
-    go on from here, so that files must outlive a loss of power. ``begun`` is true once a batch has been planned, and
-    ``resumed`` once one has been delivered.
+    A first run begins with ``bucket_count`` buckets. ``begun`` is true once a batch has been planned, and ``resumed``
+    once one has been delivered.
     """
 
     def __init__(
         self, folder: Path, bucket_count: int, script: str, unit_rows: int = _UNDIVIDED, *, kept: bool = True
     ) -> None:
-        self.folder = folder = folder.absolute()  # executors have other working folders
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"cannot keep a checkpoint in {str(folder)!r}: {error.strerror}") from None
-        own = SealedFolder(folder, "", kept)
-        found = json.loads(own.read(_RUN)) if own.file(_RUN).exists() or _holds_a_run(folder) else None
-        if found and found["script"] != script:
-            raise InputError(_describe_difference(folder, found["script"], script))
-        self.run: str = found["run"] if found else uuid.uuid4().hex
-        self.unit_rows = int(found["unit_rows"] if found else unit_rows)
-        if not found:
-            fixed = {"run": self.run, "script": script, "unit_rows": self.unit_rows}
-            own.write(_RUN, json.dumps(fixed).encode())
-        self.files = SealedFolder(folder, self.run, kept)
-        self.log = SparkLog(folder / "spark", synced=kept)
+        super().__init__(folder, "spark", script, unit_rows, kept=kept)
+        self.log = SparkLog(self.folder / "spark", synced=kept)
         self.progress = Progress(self.files)
         self.layout = self._find_layout(bucket_count)
         self.log.check(self.progress, self.files.file(RECORD), self.layout)
@@ -80,10 +60,6 @@ class Checkpoint:
         """Write down how state is spread from now on."""
         self.files.write(LAYOUT, layout.to_json())
         self.layout = layout
-
-    def part(self, name: str) -> SealedFolder:
-        """A folder inside, of the same run."""
-        return SealedFolder(self.folder / name, self.run, self.files.synced)
 
     def take(self, processes: list[int]) -> None:
         """Claim the folder for these processes, waiting for those of a run that was killed to end."""
@@ -109,18 +85,6 @@ class Checkpoint:
         except CheckpointError as error:
             wrong = f"{str(path)!r} {error.args[1]}, so it cannot be told who uses the checkpoint"
             raise InputError(f"{wrong}; delete this file if no other run does") from None
-
-
-def _holds_a_run(folder: Path) -> bool:
-    return any((folder / name).exists() for name in _CONTENTS)
-
-
-def _describe_difference(folder: Path, before: str, now: str) -> str:
-    """Say where two scripts differ first."""
-    pairs = zip_longest(before.splitlines(), now.splitlines(), fillvalue="nothing")
-    was, is_ = next(pair for pair in pairs if pair[0] != pair[1])
-    wrong = f"the checkpoint {str(folder)!r} belongs to other queries: it was begun with {was!r}, where now is {is_!r}"
-    return f"{wrong}; go on with what it was begun with, or name another folder"
 
 
 def _is_alive(process: int, started: str) -> bool:

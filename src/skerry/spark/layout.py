@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from skerry.model.sealed_folder import SealedFolder
-from skerry.spark.saved_pages import read_pages, write_pages
+from skerry.pipeline.saved_pages import read_pages, write_pages
 
 __all__ = ["Layout", "task_of"]
 

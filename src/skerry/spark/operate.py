@@ -20,12 +20,12 @@ from skerry.model.batch import empty, join, pack, unpack
 from skerry.operators.operator import PageChanges
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
+from skerry.pipeline.saved_pages import CLOCK
 from skerry.pipeline.view_at_work import ViewAtWork
 from skerry.sinks.sink import PartWriter
 from skerry.spark.envelope import DIRECT, PART_BYTES, SHARE, TALLY
 from skerry.spark.layout import Layout
 from skerry.spark.progress import batch_of_task
-from skerry.spark.saved_pages import CLOCK
 
 __all__ = ["Operate"]
 

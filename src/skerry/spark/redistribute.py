@@ -21,11 +21,11 @@ from skerry.errors import InputError, RunError
 from skerry.operators.operator import StatePages
 from skerry.operators.spread import Spread
 from skerry.pipeline.outcome import Outcome
+from skerry.pipeline.saved_pages import CLOCK
 from skerry.spark.checkpoint import Checkpoint
 from skerry.spark.layout import Layout
 from skerry.spark.route import live_buckets
 from skerry.spark.saved_layout import Move, SavedLayout, name_folder
-from skerry.spark.saved_pages import CLOCK
 
 __all__ = ["Redistribution", "redistribute_view"]
 

@@ -13,12 +13,13 @@ from threading import current_thread, main_thread
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from skerry.errors import SkerryError
 from skerry.kernels.precompile import precompile_in_background
 from skerry.model.private_folder import make_private_folder, remove_private_folder
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
 from skerry.pipeline.precompile import list_precompiled
-from skerry.pipeline.runtime import RunOptions, never
+from skerry.pipeline.runtime import RunOptions, never, raise_or_stop
 from skerry.pipeline.watermark import find_held_back
 from skerry.sinks.sink import Sink
 from skerry.sources.tables import Tables
@@ -63,7 +64,8 @@ class SparkRuntime:
         self._checkpoint = Checkpoint(folder, buckets, options.script, pipeline.step_rows, kept=self._temporary is None)
         self._wanted_buckets = options.buckets
         registry = register(self._checkpoint.part("registry"), self._checkpoint.begun) if register else None
-        self._pipeline = replace(pipeline, registry=registry).divide(self._checkpoint.unit_rows).prepare()
+        spooled = pipeline.spool_in(self._checkpoint.folder / "spool")
+        self._pipeline = replace(spooled, registry=registry).divide(self._checkpoint.unit_rows).prepare()
         self._buckets = Redistribution(self._spark, self._pipeline.views, self._checkpoint)
 
     def run(self, *, stopped: Callable[[], bool] = never, watch: Callable[[Outcome], None] | None = None) -> Outcome:
@@ -85,7 +87,8 @@ class SparkRuntime:
         self._sink.open(self._pipeline.outputs(), resume=checkpoint.resumed)
         deliver = Deliver(self._pipeline, self._sink, checkpoint, store, watch)
         self._buckets.change(self._wanted_buckets, partial(self._query, deliver, stopped, paused=True))
-        self._query(deliver, stopped)
+        with self._pipeline.receive() as check:
+            self._query(deliver, raise_or_stop(check, stopped))
         if self._pipeline.foreign and not self._live and not stopped():
             self._query(deliver, stopped, finish=True)
         self._sink.close()
@@ -171,9 +174,13 @@ def _tasks_by_key(spark: SparkSession, count: int) -> Iterator[None]:
 
 def _wait(query: StreamingQuery, stopped: Callable[[], bool]) -> None:
     """Until the query ends; told to stop, let the batch at hand end first."""
-    while not query.awaitTermination(0.2):  # type: ignore[arg-type]
-        if stopped():
-            query.stop()
+    try:
+        while not query.awaitTermination(0.2):  # type: ignore[arg-type]
+            if stopped():
+                query.stop()
+    except SkerryError:
+        query.stop()
+        raise
 
 
 def _jvm_process(spark: SparkSession) -> int:

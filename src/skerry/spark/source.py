@@ -72,6 +72,10 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return {**following, "done": False}
         return {**start, "step": start["step"] + 1, "done": True} if self._finish and not start["done"] else start
 
+    def commit(self, end: Position) -> None:
+        """What a batch that is done has read is not needed again."""
+        self._replay().forget(end)
+
     def partitions(self, start: Position, end: Position) -> Sequence[InputPartition]:
         if start == end:
             return []

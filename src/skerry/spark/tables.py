@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from skerry.model.batch import as_batch
 from skerry.model.sealed_folder import SealedFolder
+from skerry.pipeline.kept_tables import KeptTables, read_table
 from skerry.sources.tables import Tables
 from skerry.spark.progress import batch_of_task, property_of_task
 
@@ -30,45 +30,28 @@ class TableStore:
     """The versions that batches have seen, on the driver. A run that goes on has chosen before, and needs to know."""
 
     def __init__(self, files: SealedFolder, tables: Tables, *, resumed: bool = False) -> None:
-        self._files, self._tables = files, tables
+        self._files = files
         self._chosen: dict[int, dict[str, str]] = {}
         if resumed:
             found = json.loads(files.read(_CHOICES))
             self._chosen = {int(batch): versions for batch, versions in found.items()}
-        self._kept = {name for chosen in self._chosen.values() for name in chosen.values()}
-        for name in self._kept:
-            files.read(name)
+        self._kept = KeptTables(files, tables, self._list_chosen())
 
     def choose(self, batch: int) -> None:
         """Settle what a batch will see, unless that is settled already."""
         if batch in self._chosen:
             return
-        self._chosen[batch] = {name: self._keep(name, version) for name, version in self._tables.versions().items()}
+        self._chosen[batch] = self._kept.choose()
         self._chosen = {number: files for number, files in self._chosen.items() if number > batch - _KEPT}
         self._files.write(_CHOICES, json.dumps(self._chosen).encode())
-        self._forget()
+        self._kept.keep_only(self._list_chosen())
 
     def as_property(self) -> str:
         """What tasks need to know: the files by batch and table, and where they are."""
         return json.dumps({"folder": str(self._files.path.absolute()), "run": self._files.run, "chosen": self._chosen})
 
-    def _keep(self, table: str, version: str) -> str:
-        name = f"{table}-{version}.arrow"
-        if name not in self._kept:
-            rows = self._tables.rows(table)
-            sink = pa.BufferOutputStream()
-            with pa.ipc.new_file(sink, rows.schema) as writer:
-                writer.write_batch(rows)
-            self._files.write(name, sink.getvalue())
-            self._kept.add(name)
-        return name
-
-    def _forget(self) -> None:
-        """Drop files that no batch can ask for again."""
-        self._kept = {name for files in self._chosen.values() for name in files.values()}
-        for path in self._files.path.glob("*.arrow"):
-            if path.name not in self._kept:
-                path.unlink()
+    def _list_chosen(self) -> set[str]:
+        return {name for files in self._chosen.values() for name in files.values()}
 
 
 def tables_of_task(names: Iterable[str]) -> dict[str, pa.RecordBatch]:
@@ -86,5 +69,5 @@ def tables_of_task(names: Iterable[str]) -> dict[str, pa.RecordBatch]:
 
 def _rows(files: SealedFolder, name: str) -> pa.RecordBatch:
     if (files, name) not in _read:
-        _read[files, name] = as_batch(pa.ipc.open_file(files.read(name)).read_all())
+        _read[files, name] = read_table(files, name)
     return _read[files, name]

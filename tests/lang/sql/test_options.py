@@ -10,9 +10,9 @@ from skerry.lang.sql.view_options import view_owner
 from skerry.model.options import Option, one_of, parse_options, text
 
 SOURCE_OPTIONS = ["connector", "path", "kind", "sensors", "seed", "url", "topic", "sample_period", "idle_timeout"]
-SOURCE_OPTIONS += ["max_ahead", "spark_format", "spark.maxFilesPerTrigger", "spark.NAME"]
+SOURCE_OPTIONS += ["max_ahead", "battery_lifetime", "spark_format", "spark.maxFilesPerTrigger", "spark.NAME"]
 VIEW_OPTIONS = ["emit", "late_to", "loss_to", "on_overload", "shed_policy", "memory_rows", "spill_to", "place"]
-VIEW_OPTIONS += ["sample_period"]
+VIEW_OPTIONS += ["sample_period", "battery_lifetime"]
 
 
 def round_trip(statement):

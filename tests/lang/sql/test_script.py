@@ -160,7 +160,7 @@ def test_wrong_views_are_refused(statement, message):
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("emt='final'", "view 'v' has no option 'emt'; known are emit, join, late_to, loss_to, max_combinations"),
+        ("emt='final'", "view 'v' has no option 'emt'; known are battery_lifetime, emit, join, late_to"),
         ("emit='sometimes'", "view 'v': option emit is 'sometimes'; known are final"),
     ],
 )
@@ -190,3 +190,16 @@ def test_plan_is_another_when_what_it_reads_was_replaced_elsewhere():
     assert session.plan("slow").root.schema.field("more").type == pa.int32()
     other.execute("CREATE OR REPLACE MATERIALIZED VIEW slow AS SELECT speed FROM t")
     assert session.plan("slow").root.schema.names == ["speed"]
+
+
+@pytest.mark.parametrize("option", ["sample_period", "battery_lifetime"])
+@pytest.mark.parametrize("value", ["soon", "0s", "1 month"])
+def test_what_is_asked_of_sensors_is_a_span_of_time(option, value):
+    with pytest.raises(OptionError, match=f"option {option} of view 'v' must be a span of time .*; got '{value}'"):
+        session(f"CREATE MATERIALIZED VIEW v WITH ({option}='{value}') AS SELECT speed FROM traffic")
+
+
+def test_lifetime_of_batteries_belongs_to_the_source():
+    made = session("CREATE SOURCE t (speed DOUBLE) WITH (connector='file', path='x', battery_lifetime='90 days')")
+    found = made.catalog.sources()[-1]
+    assert (found.battery_lifetime_us, dict(found.options)) == (90 * 86_400_000_000, {"path": "x"})

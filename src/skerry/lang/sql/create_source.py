@@ -11,15 +11,16 @@ from skerry.errors import Location, OptionError, SqlError, UnknownColumn
 from skerry.lang.sql.statements import Statement, location_of
 from skerry.model.dialect import write_expression
 from skerry.model.duckdb_session import open_duckdb
-from skerry.model.options import Option, Owner, parse_options, span_of_time
+from skerry.model.options import Option, Owner, parse_option, parse_options, span_of_time
+from skerry.model.sampling import BATTERY_LIFETIME
 from skerry.model.time import MICROS, Micros
 from skerry.model.types import SQL_TYPES, TIMESTAMP, sql_name
 
-__all__ = ["check_name", "identifier", "interval", "options_of", "read_source"]
+__all__ = ["CLOCK_OPTIONS", "check_name", "identifier", "interval", "options_of", "read_source"]
 
 _LONGEST_US = 2**60
 _LONGEST_PATIENCE_US = 36_500 * MICROS["DAY"]
-_CLOCK_OPTIONS = (
+CLOCK_OPTIONS = (
     Option("max_ahead", span_of_time(0, _LONGEST_PATIENCE_US), help="How far a reading may be ahead of the others."),
     Option(
         "idle_timeout", span_of_time(1, _LONGEST_PATIENCE_US), help="How long it may be quiet and hold others back."
@@ -66,17 +67,26 @@ def read_source(statement: Statement) -> Source:
         raise SqlError(f"{tree.this.this.sql('risingwave')!r} has a name in two parts", location_of(tree))
     name = check_name(identifier(tree.this.this), location_of(tree.this.this))
     clock = _read_clock_options(name, options, is_timed=event_time is not None)
-    return Source(name, schema, connector, options, event_time, delay_us, is_table, statement.text, *clock)
+    lifetime_us = _take_lifetime(name, options)
+    return Source(name, schema, connector, options, event_time, delay_us, is_table, statement.text, *clock, lifetime_us)
 
 
 def _read_clock_options(name: str, options: dict[str, str], *, is_timed: bool) -> tuple[Micros | None, Micros | None]:
     """Take what is said of the source's clock out of its options: how far ahead, how long quiet."""
-    given = {option.name: options.pop(option.name) for option in _CLOCK_OPTIONS if option.name in options}
-    found = parse_options(given, _CLOCK_OPTIONS, Owner(f"source {name!r}"))
+    given = {option.name: options.pop(option.name) for option in CLOCK_OPTIONS if option.name in options}
+    found = parse_options(given, CLOCK_OPTIONS, Owner(f"source {name!r}"))
     if given and not is_timed:
         message = f"option {next(iter(given))} of source {name!r} needs event times; declare WATERMARK FOR ts AS ts"
         raise OptionError(message)
     return found["max_ahead"], found["idle_timeout"]
+
+
+def _take_lifetime(name: str, options: dict[str, str]) -> Micros | None:
+    """Take what is said of the sensors' batteries out of a source's options."""
+    found: Micros | None = parse_option(
+        options.pop(BATTERY_LIFETIME.name, None), BATTERY_LIFETIME, Owner(f"source {name!r}")
+    )
+    return found
 
 
 def options_of(tree: exp.Expr) -> dict[str, str]:

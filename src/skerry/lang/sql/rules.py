@@ -16,6 +16,7 @@ from skerry.lang.rules.bind_streams import deduce_node
 from skerry.lang.sql.query import query_plan
 from skerry.lang.sql.streams import Streams
 from skerry.model.expression import Expression
+from skerry.model.sampling import SAMPLING_OPTIONS
 from skerry.plan.deduce import Deduce
 from skerry.plan.limits import LIMITS, Limits, option_of, parse_limits
 from skerry.plan.node import Node
@@ -25,7 +26,7 @@ from skerry.plan.view import ViewPlan
 
 __all__ = ["rules_outputs", "rules_plan"]
 
-_OPTIONS = {"late_to", "output", "rules", *map(option_of, LIMITS)}
+_OPTIONS = {"late_to", "output", "rules", *map(option_of, LIMITS), *(option.name for option in SAMPLING_OPTIONS)}
 _BESIDE = {"changes": ["_ts", "_op"], "snapshot": ["_ts"]}
 """What a mode tells of a tuple beside its columns."""
 

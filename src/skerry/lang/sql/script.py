@@ -21,7 +21,8 @@ from skerry.lang.sql.statements import Statement, describe_foreign, location_of,
 from skerry.lang.sql.streams import Streams
 from skerry.lang.sql.subscriptions import SUBSCRIPTIONS, is_about_subscriptions, read_deleted_ids, read_inserted
 from skerry.lang.sql.view_options import VIEW_OPTIONS, view_owner
-from skerry.model.options import parse_options
+from skerry.model.options import Owner, parse_options
+from skerry.model.sampling import Sampling
 from skerry.plan.check_times import check_times
 from skerry.plan.limits import Limits
 from skerry.plan.rewrites.inline_views import inline_views
@@ -181,6 +182,7 @@ class Session:
             raise SqlError("a view needs a query: CREATE MATERIALIZED VIEW name AS SELECT ...", location_of(tree))
         name = _own_name(tree.this)
         parse_options(options, VIEW_OPTIONS, view_owner(name))
+        Sampling.parse(options, Owner(f"view {name!r}"))
         for option in ("late_to", "loss_to"):
             check_name(options.get(option, name), location_of(tree))
         program = read_program_text(self._base / options["rules"]) if "rules" in options else ""

@@ -1,6 +1,7 @@
 """What may stand behind WITH in a view."""
 
 from skerry.model.options import Option, Owner, one_of, text
+from skerry.model.sampling import SAMPLING_OPTIONS
 from skerry.operators.joins.make_technique import TECHNIQUES
 from skerry.plan.limits import LIMITS, option_of
 from skerry.shedding.bounded_join import POLICIES
@@ -19,6 +20,7 @@ VIEW_OPTIONS = (
     Option("on_overload", one_of("wait", "shed"), "wait", "What becomes of readings that are too many."),
     Option("output", text(), help="Rules: the predicate that is the answer."),
     Option("rules", text(), help="A file with a rule program."),
+    *(Option(option.name, text(), help=option.help) for option in SAMPLING_OPTIONS),
     Option("shed_policy", one_of(*POLICIES), "adaptive", "Which readings are shed."),
     Option("spill_to", text(), help="A folder for rows beyond memory_rows."),
 )

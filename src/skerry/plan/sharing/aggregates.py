@@ -19,7 +19,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from skerry.model.dialect import write_expression
-from skerry.model.expression import Columns, Expression
+from skerry.model.expression import Columns, Expression, rename_columns
+from skerry.model.sampling import SAMPLING_OPTIONS
 from skerry.model.window import WINDOW_END, WINDOW_START
 from skerry.plan.aggregate import Aggregate
 from skerry.plan.fold import Fold
@@ -27,13 +28,13 @@ from skerry.plan.node import Node
 from skerry.plan.project import Project
 from skerry.plan.scan import Scan
 from skerry.plan.select import Select
-from skerry.plan.sharing.member import Member, fan_out, parse_tree, recompute, rename_columns, split_selections
+from skerry.plan.sharing.member import Member, fan_out, parse_tree, recompute, split_selections
 from skerry.plan.view import ViewPlan
 
 __all__ = ["AggregateMember"]
 
-_OF_THE_AGGREGATE = {"emit"}
-"""Options that views of one aggregate agree on. A view with any other has one of its own."""
+_OF_THE_AGGREGATE = {"emit", *(option.name for option in SAMPLING_OPTIONS)}
+"""Options that views of one aggregate agree on, or that do not matter to it. A view with any other has its own."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from typing import Any
 from sqlglot import exp
 
 from skerry.catalog import Source
-from skerry.model.expression import Columns, Expression
+from skerry.model.expression import Columns, Expression, rename_columns
+from skerry.model.sampling import SAMPLING_OPTIONS
 from skerry.model.time import END_OF_TIME
 from skerry.plan.ages import age_of
 from skerry.plan.fan_out import SelectAny
@@ -26,14 +27,14 @@ from skerry.plan.join import Join
 from skerry.plan.node import Node
 from skerry.plan.project import Project
 from skerry.plan.scan import Scan
-from skerry.plan.sharing.member import Member, combine, fan_out, parse_tree, recompute, rename_columns, split_selections
+from skerry.plan.sharing.member import Member, combine, fan_out, parse_tree, recompute, split_selections
 from skerry.plan.side import Side
 from skerry.plan.view import ViewPlan
 
 __all__ = ["JoinMember"]
 
-_OF_THE_JOIN = {"emit", "join", "max_combinations"}
-"""Options that views of one join agree on. A view with any other has a join of its own."""
+_OF_THE_JOIN = {"emit", "join", "max_combinations", *(option.name for option in SAMPLING_OPTIONS)}
+"""Options that views of one join agree on, or that do not matter to it. A view with any other has its own."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from skerry.model.dialect import parse_expression, write_expression
-from skerry.model.expression import Columns, Expression
+from skerry.model.expression import Columns, Expression, rename_columns
 from skerry.plan.aggregate import Aggregate
 from skerry.plan.fan_out import FanOut
 from skerry.plan.join import Join
@@ -16,7 +16,7 @@ from skerry.plan.node import Node
 from skerry.plan.select import Select
 from skerry.plan.view import ViewPlan
 
-__all__ = ["Member", "combine", "fan_out", "parse_tree", "recompute", "rename_columns", "split_selections"]
+__all__ = ["Member", "combine", "fan_out", "parse_tree", "recompute", "split_selections"]
 
 
 class Member(ABC):
@@ -67,13 +67,6 @@ def split_selections(node: Node) -> tuple[tuple[Expression, ...], Node]:
 def parse_tree(expression: Expression) -> exp.Expr:
     """An expression as a tree of its own."""
     return parse_expression(expression.sql)
-
-
-def rename_columns(tree: exp.Expr, names: Mapping[str, str]) -> exp.Expr:
-    """The same tree over columns of other names."""
-    for column in list(tree.find_all(exp.Column)):
-        column.set("this", exp.to_identifier(names[column.name], quoted=True))
-    return tree
 
 
 def recompute(columns: Columns, names: Mapping[str, str]) -> Columns:

@@ -85,7 +85,7 @@ def propose_source(group: TopicGroup, readings: Sequence[Reading], states: Mappi
     said = {name: column for name, column in seen.items() if name.lower() not in wildcards}
     values: Values = [(_name_sensor(each, group, seen), each.arrived_us, each.values) for each in readings]
     time = find_event_time(list(said), values)
-    sequence = _find_sequence(said, readings, values, time)
+    sequence = _find_sequence(said, values, time)
     columns = dict.fromkeys(wildcards, "VARCHAR")
     columns |= {name: column.type for name, column in said.items() if column.type is not None}
     if time is not None:
@@ -108,20 +108,10 @@ def propose_source(group: TopicGroup, readings: Sequence[Reading], states: Mappi
     )
 
 
-def _find_sequence(
-    said: Mapping[str, SeenColumn], readings: Sequence[Reading], values: Values, time: EventTime | None
-) -> str | None:
-    """The number that counts: of readings, or of messages that carry several."""
+def _find_sequence(said: Mapping[str, SeenColumn], values: Values, time: EventTime | None) -> str | None:
+    """The number that counts a sensor's readings."""
     whole = [name for name, column in said.items() if column.type == "BIGINT" and (time is None or name != time.name)]
-    found = find_sequence(whole, values)
-    if found is not None:
-        return found
-    beside: dict[tuple[str, Micros, tuple[tuple[str, int], ...]], None] = {}
-    for (sensor, at, _), reading in zip(values, readings, strict=True):
-        beside[sensor, at, tuple(reading.beside.items())] = None
-    messages: Values = [(sensor, at, dict(numbers)) for sensor, at, numbers in beside]
-    names = {name for _, _, numbers in messages for name in numbers}
-    return find_sequence(sorted(names), messages) if names else None
+    return find_sequence(whole, values)
 
 
 def _name_sensor(reading: Reading, group: TopicGroup, seen: Mapping[str, SeenColumn]) -> str:

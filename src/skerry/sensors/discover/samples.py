@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
@@ -46,12 +46,11 @@ class Sample:
 
 @dataclass(frozen=True)
 class Reading:
-    """One reading: whose, its values, when its message arrived, and the numbers that stand beside it in the message."""
+    """One reading: whose, its values, and when its message arrived."""
 
     levels: tuple[str, ...]
     values: Mapping[str, Any]
     arrived_us: Micros
-    beside: Mapping[str, int] = field(default_factory=dict)
 
 
 def decode(payload: bytes) -> tuple[str, Any] | None:
@@ -76,15 +75,13 @@ def decode(payload: bytes) -> tuple[str, Any] | None:
 
 
 def split_readings(sample: Sample, said: Any) -> Iterator[Reading]:
-    """The readings of a message: one, a list, or a list beside other things."""
-    beside: dict[str, int] = {}
+    """The readings of a message: one, a list, or a list beside other things, which are left alone."""
     found: Sequence[Any] = said if isinstance(said, list) else [said]
     if isinstance(said, dict) and isinstance(said.get(_LIST), list):
         found = said[_LIST]
-        beside = {name: value for name, value in said.items() if isinstance(name, str) and type(value) is int}
     for values in found:
         if isinstance(values, dict) and values and all(isinstance(name, str) for name in values):
-            yield Reading(sample.levels, values, sample.arrived_us, beside)
+            yield Reading(sample.levels, values, sample.arrived_us)
 
 
 def read_state(said: Any) -> SensorState | None:

@@ -1,15 +1,18 @@
 """JSON lines: an object a line."""
 
 import json
-from typing import Any
 
 import pyarrow as pa
 
+from skerry.model.arrays import Bools
 from skerry.model.duckdb_session import query_batch
 from skerry.sources.file.conform import Column
 from skerry.sources.file.text import Lines, Parsed, TextLane
 
-__all__ = ["JsonLane"]
+__all__ = ["NO_OBJECT", "JsonLane", "extract_texts"]
+
+NO_OBJECT = "not a JSON object"
+"""Why a line that is something else is rejected."""
 
 
 class JsonLane(TextLane):
@@ -39,21 +42,30 @@ class JsonLane(TextLane):
 
     def parse(self, lines: Lines) -> Parsed:
         """Let DuckDB take the objects apart, all declared keys at once."""
-        names = self._definition.schema.names
-        found = query_batch(_statement(names), pa.record_batch({"line": lines.text.cast(pa.string())}))
-        fits: Any = found.column("fits").to_numpy(zero_copy_only=False)
-        objects, rejects = lines.reject(~fits, "not a JSON object")
-        texts = found if fits.all() else found.filter(pa.array(fits))
-        columns = _add_other_cases(objects, names, texts.columns[1:])
-        return Parsed(pa.RecordBatch.from_arrays(columns, names), objects, rejects)
+        fits, texts = extract_texts(lines.text.cast(pa.string()), self._definition.schema.names)
+        objects, rejects = lines.reject(~fits, NO_OBJECT)
+        return Parsed(texts, objects, rejects)
 
 
-def _add_other_cases(objects: Lines, names: list[str], columns: list[Column]) -> list[Column]:
+def extract_texts(lines: Column, names: list[str]) -> tuple[Bools, pa.RecordBatch]:
+    """Which lines are JSON objects, and of those the values of some keys, as texts.
+
+    >>> fits, texts = extract_texts(pa.array(['{"A": 1.5, "b": [1]}', "[]"]), ["a", "b"])
+    >>> fits.tolist(), texts.to_pylist()
+    ([True, False], [{'a': '1.5', 'b': '[1]'}])
+    """
+    found = query_batch(_statement(names), pa.record_batch({"line": lines}))
+    fits: Bools = found.column("fits").to_numpy(zero_copy_only=False)
+    texts, objects = (found, lines) if fits.all() else (found.filter(pa.array(fits)), lines.filter(pa.array(fits)))
+    return fits, pa.RecordBatch.from_arrays(_add_other_cases(objects, names, texts.columns[1:]), names)
+
+
+def _add_other_cases(objects: Column, names: list[str], columns: list[Column]) -> list[Column]:
     """Fill columns whose keys are written in another case. Lines in which no key is missing are not looked at again."""
     missing = {name for name, column in zip(names, columns, strict=True) if column.null_count}
     if not missing:
         return columns
-    unit = pa.record_batch({"line": objects.text.cast(pa.string())})
+    unit = pa.record_batch({"line": objects})
     keys = query_batch("SELECT DISTINCT unnest(json_keys(line)) AS key FROM unit", unit).column("key").to_pylist()
     others = {name: [key for key in keys if key != name and key.casefold() == name.casefold()] for name in missing}
     others = {name: found for name, found in others.items() if found}

@@ -21,6 +21,8 @@ class SimConnector:
 
     OPTIONS: ClassVar[tuple[Option, ...]] = (KIND,)
     """What all kinds have; each declares the others."""
+    DECLARES_SENSORS: ClassVar[bool] = True
+    """The sensors follow from the declaration: nothing has to be read to know them."""
 
     @classmethod
     def open(cls, definition: Source, base: Path) -> Connector:

@@ -14,6 +14,7 @@ from skerry.catalog import Sensor, Source
 from skerry.errors import SourceError
 from skerry.model.options import Option
 from skerry.model.time import Micros
+from skerry.sensors.traffic.programs import PROGRAMS
 from skerry.sources.sim.traffic.channel import Channel, Lines
 from skerry.sources.sim.traffic.columns import check_columns, decode
 from skerry.sources.sim.traffic.incidents import Incident
@@ -27,6 +28,7 @@ __all__ = ["TrafficConnector"]
 
 _BATCH_READINGS = 200_000
 _BATCH_SLOTS = 4_000_000
+_PROGRAMS = tuple(program.name for program in PROGRAMS)
 """How many slots for a vehicle are drawn at a time: with long sample periods they are more than the readings."""
 
 
@@ -81,7 +83,7 @@ class TrafficConnector(Connector):
         where = zip(road.latitudes.tolist(), road.longitudes.tolist(), strict=True)
         stations = zip(road.names, where, road.sides, road.positions, strict=True)
         return [
-            Sensor(name, source, "loop", *point, ("i80", SIDES[side], POSITIONS[position]))
+            Sensor(name, source, "loop", *point, ("i80", SIDES[side], POSITIONS[position]), programs=_PROGRAMS)
             for name, point, side, position in stations
         ]
 

@@ -1,4 +1,4 @@
-"""State pages in a file: what a bucket begins with when state was spread anew."""
+"""State pages in a file: the way in which runtimes write state down by themselves."""
 
 from collections.abc import Mapping
 
@@ -14,13 +14,15 @@ CLOCK = "#"
 _SCHEMA = pa.schema({"page": pa.string(), "blob": pa.large_binary()})
 
 
-def write_pages(folder: SealedFolder, name: str, pages: Mapping[str, bytes]) -> None:
-    """Write pages down, all or nothing."""
+def write_pages(folder: SealedFolder, name: str, pages: Mapping[str, bytes]) -> int:
+    """Write pages down, all or nothing; give how many bytes these are."""
     columns = [pa.array(list(pages), pa.string()), pa.array(list(pages.values()), pa.large_binary())]
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, _SCHEMA) as writer:
         writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=_SCHEMA))
-    folder.write(name, sink.getvalue())
+    content = sink.getvalue()
+    folder.write(name, content)
+    return int(content.size)
 
 
 def read_pages(folder: SealedFolder, name: str) -> dict[str, bytes]:

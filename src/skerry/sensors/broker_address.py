@@ -1,0 +1,79 @@
+"""Where an MQTT broker is, and how to get in: one way to write it, for sources, fleets and discovery alike."""
+
+import re
+from dataclasses import dataclass, field
+from urllib.parse import unquote, urlsplit
+
+from skerry.errors import OptionError
+
+__all__ = ["BrokerAddress", "check_topic"]
+
+_PORTS = {"mqtt": 1883, "mqtts": 8883}
+_LONGEST_TOPIC = 65_535
+
+
+@dataclass(frozen=True)
+class BrokerAddress:
+    """A broker as a URL names it: ``mqtt://host:1883``, or ``mqtts://`` for TLS, perhaps with a name and a password.
+
+    >>> BrokerAddress.parse("mqtt://127.0.0.1")
+    BrokerAddress(host='127.0.0.1', port=1883, is_encrypted=False, username=None)
+    >>> BrokerAddress.parse("mqtts://ann:s%40cret@broker.example:9000").password
+    's@cret'
+    >>> BrokerAddress.parse("http://127.0.0.1")
+    Traceback (most recent call last):
+    ...
+    skerry.errors.OptionError: 'http://127.0.0.1' is no address of an MQTT broker; give one such as ...
+    """
+
+    host: str
+    port: int
+    is_encrypted: bool = False
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def parse(cls, url: str) -> "BrokerAddress":
+        """Read a URL, or say how one is written."""
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            raise _refuse(url) from None
+        is_plain = parts.path in ("", "/") and not parts.query and not parts.fragment
+        if parts.scheme not in _PORTS or not parts.hostname or port == 0 or not is_plain:
+            raise _refuse(url)
+        username, password = (None if each is None else unquote(each) for each in (parts.username, parts.password))
+        return cls(parts.hostname, port or _PORTS[parts.scheme], parts.scheme == "mqtts", username, password)
+
+    def __str__(self) -> str:
+        """Write it without the name and the password.
+
+        >>> str(BrokerAddress.parse("mqtt://ann:secret@127.0.0.1"))
+        'mqtt://127.0.0.1:1883'
+        """
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'mqtts' if self.is_encrypted else 'mqtt'}://{host}:{self.port}"
+
+
+def check_topic(topic: str, meaning: str) -> str:
+    """Give a topic back that can be published to, or refuse it.
+
+    >>> check_topic("i80/north", "the prefix")
+    'i80/north'
+    >>> check_topic("i80/#", "the prefix")
+    Traceback (most recent call last):
+    ...
+    skerry.errors.OptionError: the prefix must be levels between slashes such as 'i80/north', without + # $; got 'i80/#'
+    """
+    is_level = all(re.fullmatch(r"[^+#\x00-\x1f]+", level) for level in topic.split("/"))
+    if not is_level or topic.startswith("$") or len(topic.encode()) > _LONGEST_TOPIC:
+        raise OptionError(f"{meaning} must be levels between slashes such as 'i80/north', without + # $; got {topic!r}")
+    return topic
+
+
+def _refuse(url: str) -> OptionError:
+    shown = re.sub(r"//.*@", "//...@", url, flags=re.DOTALL)
+    return OptionError(
+        f"{shown!r} is no address of an MQTT broker; give one such as mqtt://127.0.0.1:1883, or mqtts:// for TLS"
+    )

@@ -1,0 +1,94 @@
+"""Looks at a folder again and again, and brings what is new to the spool."""
+
+import glob
+import os
+import threading
+from pathlib import Path
+from types import TracebackType
+
+from skerry.catalog import Source
+from skerry.errors import RunError, SkerryError
+from skerry.model.time import Micros
+from skerry.sources.file.lane import report_read_errors
+from skerry.sources.file.options import FileOptions
+from skerry.sources.folder.watched_file import Reach, read_on
+from skerry.sources.source import ReceivingAlone
+from skerry.sources.spool.writer import SpoolWriter, tell_time
+
+__all__ = ["FolderReceiving"]
+
+_LOOK_SECONDS = 0.2
+
+
+class FolderReceiving(ReceivingAlone):
+    """A watched folder, as long as the context is open.
+
+    How far each file was read is noted in the frame that has its lines: both are on disk, or neither.
+    """
+
+    def __init__(self, definition: Source, options: FileOptions, base: Path, spool: Path, settle_us: Micros) -> None:
+        self._definition, self._options, self._base, self._settle_us = definition, options, base, settle_us
+        self._writer = SpoolWriter(spool)
+        self._sizes: dict[str, tuple[int, Micros]] = {}
+        self._stopping = threading.Event()
+        self._failure: SkerryError | None = None
+        self._thread = threading.Thread(target=self._work, name="folder", daemon=True)
+
+    def __enter__(self) -> "FolderReceiving":
+        """Begin to look."""
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop looking."""
+        self._stopping.set()
+        self._thread.join()
+        self._writer.close()
+
+    def check(self) -> None:
+        """Raise what has ended it."""
+        if self._failure:
+            raise self._failure
+
+    def _work(self) -> None:
+        try:
+            while not self._stopping.is_set():
+                now = tell_time()
+                if not self._look(now):
+                    self._writer.note_time(now)
+                    self._stopping.wait(_LOOK_SECONDS)
+        except SkerryError as error:
+            self._failure = error
+        except Exception as error:  # the thread ends: the run must hear of it
+            self._failure = RunError(f"cannot watch the folder: {type(error).__name__}: {error}")
+
+    def _look(self, now: Micros) -> bool:
+        """Take in what is new in all files, in the order of their names; say whether there was something."""
+        found = glob.glob(self._options.path, root_dir=self._base, recursive=True)
+        paths = sorted(str(self._base / name) for name in found if (self._base / name).is_file())
+        return sum([self._read(path, now) for path in paths]) > 0
+
+    def _read(self, path: str, now: Micros) -> bool:
+        reach = Reach.from_json(self._writer.notes.get(path))
+        is_settled = self._is_settled(path, now)
+        with report_read_errors(path):
+            try:
+                found = read_on(path, reach, self._definition, self._options, now, is_settled=is_settled)
+            except FileNotFoundError:
+                return False
+        if found is None:
+            return False
+        self._writer.append(found[0], now, {path: found[1].to_json()})
+        return True
+
+    def _is_settled(self, path: str, now: Micros) -> bool:
+        """Whether a file has been as long as it is for a while."""
+        try:
+            size = os.stat(path).st_size
+        except FileNotFoundError:
+            return False
+        known, since = self._sizes.get(path, (-1, now))
+        self._sizes[path] = (size, since if known == size else now)
+        return known == size and now - since >= self._settle_us

@@ -1,0 +1,181 @@
+"""A client of an MQTT broker that acknowledges what is on disk."""
+
+import logging
+import ssl
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from uuid import uuid4
+
+import paho.mqtt.client as paho
+from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.properties import Properties
+from paho.mqtt.reasoncodes import ReasonCode
+
+from skerry.errors import SkerryError, SourceError
+from skerry.model.atomic_write import write_atomically
+from skerry.sensors.messages import Setting
+from skerry.sources.mqtt.cbor import to_json
+from skerry.sources.mqtt.control import ControlChannel, find_state_topic
+from skerry.sources.mqtt.options import Address, MqttOptions
+from skerry.sources.mqtt.topic import Topic
+from skerry.sources.spool.doubles import Identity
+from skerry.sources.spool.receiver import Receiver
+from skerry.sources.spool.unfold import Message
+from skerry.sources.spool.writer import tell_time
+
+__all__ = ["MqttReceiving"]
+
+_log = logging.getLogger(__name__)
+_PATIENCE_SECONDS = 10.0
+"""How long the first connection may take: later ones are tried for ever."""
+_MOST_UNACKNOWLEDGED = 20_000
+_REFUSED = 128
+
+
+class MqttReceiving:
+    """A subscription, as long as the context is open.
+
+    The name by which the broker knows the client is kept beside the spool: what came while nobody was there is
+    delivered to whoever goes on with it.
+    """
+
+    def __init__(self, source: str, options: MqttOptions, base: Path, folder: Path, identity: Identity) -> None:
+        self._source, self._options, self._topic = source, options, Topic.parse(options.topic)
+        self._address = Address.parse(options.url)
+        self._receiver = Receiver(folder, options.max_message_bytes, identity, lambda: self._client.is_connected())
+        state_topic = find_state_topic(options.topic)
+        self._channel = ControlChannel(state_topic, self._publish) if state_topic else None
+        self._answered = threading.Event()
+        self._failure: SkerryError | None = None
+        self._is_closing = False
+        self._client = self._make_client(_find_client_id(options, folder), base)
+
+    def __enter__(self) -> "MqttReceiving":
+        """Connect. If the broker does not answer at first, that is an error; later it is waited for."""
+        self._receiver.__enter__()
+        try:
+            self._client.connect(self._address.host, self._address.port, keepalive=30)
+        except (OSError, ValueError) as error:
+            self._receiver.__exit__(None, None, None)
+            raise self._describe(getattr(error, "strerror", None) or str(error)) from None
+        self._client.loop_start()
+        self._answered.wait(_PATIENCE_SECONDS)
+        if self._failure or not self._answered.is_set():
+            self.__exit__(None, None, None)
+            raise self._failure or self._describe("no answer")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Disconnect, after what has come is on disk and acknowledged."""
+        self._is_closing = True
+        self._receiver.__exit__(kind, error, trace)
+        self._client.disconnect()
+        self._client.loop_stop()
+
+    def check(self) -> None:
+        """Raise what has ended it."""
+        self._receiver.check()
+        if self._failure:
+            raise self._failure
+
+    def want(self, settings: Mapping[str, Setting], others: Setting | None = None) -> None:
+        """What is wanted of the sensors, and of those that are not named."""
+        if self._channel:
+            self._channel.want(settings, others)
+
+    def _publish(self, topic: str, payload: bytes) -> None:
+        self._client.publish(topic, payload, qos=1)
+
+    def _make_client(self, client_id: str, base: Path) -> paho.Client:
+        client = paho.Client(
+            CallbackAPIVersion.VERSION2, client_id, clean_session=False, manual_ack=True, protocol=paho.MQTTv311
+        )
+        client.reconnect_delay_set(1, 30)
+        client.max_inflight_messages_set(_MOST_UNACKNOWLEDGED)
+        password = self._options.read_password(base) or self._address.password
+        if self._address.user is not None:
+            client.username_pw_set(self._address.user, password)
+        if self._address.is_secure:
+            client.tls_set_context(_make_context(self._options.ca_file, base))
+        client.on_connect, client.on_subscribe = self._on_connect, self._on_subscribe
+        client.on_message, client.on_disconnect = self._on_message, self._on_disconnect
+        return client
+
+    def _on_connect(
+        self, client: paho.Client, data: object, flags: paho.ConnectFlags, code: ReasonCode, more: Properties | None
+    ) -> None:
+        if code.is_failure:
+            self._fail(f"{code}".lower())
+            return
+        wanted = [(self._topic.filter, self._options.qos)]
+        if self._channel:
+            wanted.append((self._channel.topic.filter, 1))
+        client.subscribe(wanted)
+
+    def _on_subscribe(
+        self, client: paho.Client, data: object, mid: int, codes: list[ReasonCode], more: Properties | None
+    ) -> None:
+        if codes[0].value >= _REFUSED:  # of the readings; without states there is no control
+            self._fail(f"it does not let us subscribe to {self._topic.filter!r}")
+        self._answered.set()
+
+    def _on_disconnect(
+        self,
+        client: paho.Client,
+        data: object,
+        flags: paho.DisconnectFlags,
+        code: ReasonCode,
+        more: Properties | None,
+    ) -> None:
+        if code.is_failure and not self._is_closing:
+            _log.warning("source %s: the broker is gone (%s); trying again", self._source, code)
+
+    def _on_message(self, client: paho.Client, data: object, message: paho.MQTTMessage) -> None:
+        """Take a message in. A retained one is no news: it was sent before we asked."""
+        now, payload, problem = tell_time(), bytes(message.payload), None
+        is_state = self._channel and self._channel.take_state(message.topic, payload, now, is_retained=message.retain)
+        if is_state or message.retain:
+            self._acknowledge(message)
+            return
+        if self._options.encoding == "cbor":
+            payload, problem = to_json(payload)
+        if self._channel:
+            self._channel.note_data(message.topic, payload, now)
+        taken = Message(message.topic, payload, now, problem, is_repeated=message.dup)
+        try:
+            self._receiver.put(taken, lambda: self._acknowledge(message))
+        except SkerryError:
+            return  # it is not acknowledged; ``check`` tells the run why
+
+    def _acknowledge(self, message: paho.MQTTMessage) -> None:
+        self._client.ack(message.mid, message.qos)
+
+    def _fail(self, reason: str) -> None:
+        self._failure = self._describe(reason)
+        self._answered.set()
+
+    def _describe(self, reason: str) -> SourceError:
+        where = f"{self._address.host}:{self._address.port}"
+        return SourceError(f"source {self._source!r}: the broker {where} cannot be used: {reason}")
+
+
+def _find_client_id(options: MqttOptions, folder: Path) -> str:
+    """The name of the client: as asked for, or made once and kept."""
+    if options.client_id is not None:
+        return options.client_id
+    file = folder / "client_id"
+    if not file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, f"skerry-{uuid4().hex[:12]}".encode())
+    return file.read_text()
+
+
+def _make_context(ca_file: str | None, base: Path) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=None if ca_file is None else str(base / ca_file))
+    except (OSError, ssl.SSLError) as error:
+        raise SourceError(f"cannot read ca_file {ca_file!r}: {error.strerror or error}") from None

@@ -1,0 +1,57 @@
+"""The MQTT source: ``connector='mqtt', url='mqtt://host:1883', topic='i80/{sensor}/data'``."""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from skerry.catalog import Source
+from skerry.errors import OptionError
+from skerry.model.options import Option
+from skerry.sources.mqtt.client import MqttReceiving
+from skerry.sources.mqtt.options import MQTT_OPTIONS, Address, MqttOptions
+from skerry.sources.mqtt.topic import Topic
+from skerry.sources.source import Receiving
+from skerry.sources.spool.connector import SpooledConnector
+from skerry.sources.spool.decode import Decoder
+from skerry.sources.spool.doubles import Identity
+
+__all__ = ["MqttConnector"]
+
+
+@dataclass(frozen=True)
+class MqttConnector(SpooledConnector):
+    """Messages of a broker. Each is acknowledged when its readings are on disk, in the spool.
+
+    The broker keeps messages for a client that it knows while that is away: so a run that goes on from its checkpoint
+    misses none, and one without a checkpoint begins with what comes after its start.
+    """
+
+    OPTIONS: ClassVar[tuple[Option, ...]] = MQTT_OPTIONS
+
+    options: MqttOptions | None = None
+    base: Path = Path()
+
+    @classmethod
+    def open(cls, definition: Source, base: Path) -> "MqttConnector":
+        """Check the options. The broker is called when the run begins."""
+        options = MqttOptions.parse(definition.options)
+        Address.parse(options.url)
+        topic = Topic.parse(options.topic)
+        for column in topic.columns:
+            if column not in definition.schema.names:
+                known = ", ".join(definition.schema.names)
+                raise OptionError(f"topic {options.topic!r} fills {column!r}, which is no column; there are {known}")
+        decoder = Decoder(definition, topic.pattern, options.event_time_unit, options.arrival_time)
+        return cls(definition, decoder, None, options, base.absolute())
+
+    def receive(self) -> AbstractContextManager[Receiving]:
+        """Subscribe, and fill the spool."""
+        assert self.options is not None
+        return MqttReceiving(self.definition.name, self.options, self.base, self._find_folder(), self._identity())
+
+    def _identity(self) -> Identity:
+        assert self.options is not None
+        names, topic = self.definition.schema.names, Topic.parse(self.options.topic)
+        sensor = "sensor" if "sensor" in names and "sensor" not in topic.columns else None
+        return Identity(self.options.sequence, self.definition.event_time, sensor)

@@ -1,0 +1,106 @@
+"""The way between proxies and sensors: states come in, control goes out while a sensor listens."""
+
+import json
+import logging
+import re
+import threading
+from collections.abc import Callable, Mapping
+
+import cbor2
+
+from skerry.model.time import Micros
+from skerry.sensors.messages import Control, SensorState, Setting
+from skerry.sensors.proxies import Proxies, Proxy
+from skerry.sources.mqtt.topic import Topic
+
+__all__ = ["ControlChannel", "find_state_topic"]
+
+_log = logging.getLogger(__name__)
+_LISTENS = re.compile(rb'"listens_ms"\s*:\s*(\d+(?:\.\d+)?)')
+_LONGEST_STATE = 1 << 16
+_DATA, _STATE, _CONTROL = "data", "state", "control"
+
+Publish = Callable[[str, bytes], None]
+"""Sends a message to a topic."""
+
+
+def find_state_topic(data: str) -> str | None:
+    """Where the sensors of a source tell their states; None if its topics do not name them.
+
+    >>> find_state_topic("i80/{sensor}/data"), find_state_topic("all")
+    ('i80/{sensor}/state', None)
+    """
+    levels = data.split("/")
+    return "/".join([*levels[:-1], _STATE]) if "{sensor}" in levels and levels[-1] == _DATA else None
+
+
+class ControlChannel:
+    """The proxies of a source's sensors, and the topics by which they talk.
+
+    ``wanted`` may be set by another thread than the one in which messages come.
+    """
+
+    def __init__(self, state_topic: str, publish: Publish) -> None:
+        self.topic = Topic.parse(state_topic)
+        self._publish, self._proxies = publish, Proxies()
+        self._lock = threading.Lock()
+        self._garbled = 0
+
+    def want(self, settings: Mapping[str, Setting], others: Setting | None) -> None:
+        """What is wanted of the sensors from now on."""
+        with self._lock:
+            self._proxies.want(settings, others)
+
+    def list_proxies(self) -> dict[str, Proxy]:
+        """What is known of the sensors by now."""
+        with self._lock:
+            return dict(self._proxies.by_sensor)
+
+    def take_state(self, topic: str, payload: bytes, now: Micros, *, is_retained: bool) -> bool:
+        """Take a message in, if it is a state. One that the broker has kept does not say that a sensor listens now."""
+        found = re.fullmatch(self.topic.pattern, topic)
+        if found is None:
+            return False
+        state = _read_state(payload)
+        if state is None:
+            self._garbled += 1
+            _log.warning("%s: a state that cannot be read", topic)
+            return True
+        self._hear(found["sensor"], topic, now, state, listens=not is_retained and state.listens_ms > 0)
+        return True
+
+    def note_data(self, topic: str, payload: bytes, now: Micros) -> None:
+        """A sensor has sent readings; the message says whether it listens."""
+        found = re.fullmatch(self.topic.pattern, _replace_last(topic, _STATE))
+        if found is not None:
+            self._hear(found["sensor"], topic, now, None, listens=_says_listening(payload))
+
+    def _hear(self, sensor: str, topic: str, now: Micros, state: SensorState | None, *, listens: bool) -> None:
+        with self._lock:
+            control = self._proxies.hear(sensor, now, state, listens=listens)
+        if control is not None:
+            self._publish(_replace_last(topic, _CONTROL), _write(control))
+
+
+def _replace_last(topic: str, level: str) -> str:
+    return f"{topic.rpartition('/')[0]}/{level}"
+
+
+def _write(control: Control) -> bytes:
+    return json.dumps(control.to_json()).encode()
+
+
+def _says_listening(payload: bytes) -> bool:
+    found = _LISTENS.search(payload)
+    return found is not None and float(found[1]) > 0
+
+
+def _read_state(payload: bytes) -> SensorState | None:
+    """A state, in JSON or CBOR; None if it is none."""
+    if len(payload) > _LONGEST_STATE:
+        return None
+    try:
+        found = json.loads(payload) if payload[:1] == b"{" else cbor2.loads(payload, max_depth=8)
+        return SensorState.from_json(found) if isinstance(found, dict) else None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, cbor2.CBORDecodeError):
+        return None

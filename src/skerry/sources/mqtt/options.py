@@ -1,0 +1,94 @@
+"""The options of an MQTT source."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from skerry.errors import OptionError, SourceError
+from skerry.model.options import Option, Owner, one_of, parse_options, text, truth_value, whole_number
+
+__all__ = ["MQTT_OPTIONS", "Address", "MqttOptions"]
+
+_MOST_BYTES = 1 << 28
+_PORTS = {"mqtt": 1883, "mqtts": 8883}
+
+MQTT_OPTIONS = (
+    Option("url", text(), help="The broker.", required=True, example="'mqtt://localhost:1883'"),
+    Option("topic", text(), help="A level in braces fills a column.", required=True, example="'i80/{sensor}/data'"),
+    Option("encoding", one_of("json", "cbor"), "json", "How messages are written."),
+    Option("qos", whole_number(0, 2), "1", "How sure the broker has to be; with 0, messages may be lost."),
+    Option("client_id", text(), help="By what name the broker knows this source; by itself, one is made and kept."),
+    Option("password_file", text(), help="A file with the password, if the url names a user."),
+    Option("ca_file", text(), help="Certificates to trust, for mqtts; by itself, those of this machine."),
+    Option("sequence", text(), help="The key of a sensor's own sequence number: it tells doubles."),
+    Option("event_time_unit", one_of("s", "ms", "us", "ns"), help="The unit of event times that are numbers."),
+    Option("arrival_time", truth_value(), "false", "Whether a reading without an event time gets that of its arrival."),
+    Option("max_message_bytes", whole_number(1, _MOST_BYTES), str(1 << 20), "The longest message."),
+)
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a broker is, and who asks.
+
+    >>> Address.parse("mqtt://broker.local")
+    Address(host='broker.local', port=1883, is_secure=False, user=None, password=None)
+    """
+
+    host: str
+    port: int
+    is_secure: bool
+    user: str | None
+    password: str | None
+
+    @classmethod
+    def parse(cls, url: str) -> "Address":
+        """Read the address of a broker."""
+        try:
+            parts = urlsplit(url)
+            port, host = parts.port, parts.hostname
+        except ValueError:
+            parts, port, host = urlsplit(""), None, None
+        if parts.scheme not in _PORTS or not host or parts.path.strip("/") or parts.query:
+            raise OptionError(f"cannot read the url {_hide(url)!r}; write mqtt://HOST:PORT or mqtts://HOST:PORT")
+        user, password = (None if part is None else unquote(part) for part in (parts.username, parts.password))
+        return cls(host, port or _PORTS[parts.scheme], parts.scheme == "mqtts", user, password)
+
+
+def _hide(url: str) -> str:
+    """A url without what may be a password."""
+    scheme, found, rest = url.partition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}" if found else url
+
+
+@dataclass(frozen=True)
+class MqttOptions:
+    """Where messages come from, and what they look like."""
+
+    url: str
+    topic: str
+    encoding: str
+    qos: int
+    client_id: str | None
+    password_file: str | None
+    ca_file: str | None
+    sequence: str | None
+    event_time_unit: str | None
+    arrival_time: bool
+    max_message_bytes: int
+
+    @classmethod
+    def parse(cls, options: Mapping[str, str]) -> "MqttOptions":
+        """Read options as they stand behind WITH."""
+        return cls(**parse_options(options, MQTT_OPTIONS, Owner("connector 'mqtt'")))
+
+    def read_password(self, base: Path) -> str | None:
+        """The password in the file, without the line end."""
+        if self.password_file is None:
+            return None
+        try:
+            return (base / self.password_file).read_text().rstrip("\r\n")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not text"
+            raise SourceError(f"cannot read password_file {self.password_file!r}: {reason}") from None

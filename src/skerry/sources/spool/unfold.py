@@ -1,0 +1,82 @@
+"""Messages as they came, taken apart into readings: one object, a list of them, or a list under ``readings``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from skerry.model.duckdb_session import query_batch
+from skerry.model.time import Micros
+from skerry.sources.dead_letters import SHOWN_BYTES, show_line
+from skerry.sources.spool.frame import RECEIVED
+
+__all__ = ["Message", "unfold"]
+
+_UNFOLD = """
+    SELECT number, unnest(CASE
+        WHEN kind = 'ARRAY' THEN json_extract(payload, '$[*]')::VARCHAR[]
+        WHEN kind = 'OBJECT' AND json_type(payload, '$.readings') = 'ARRAY'
+            THEN json_extract(payload, '$.readings[*]')::VARCHAR[]
+        ELSE [payload] END) AS line
+    FROM (SELECT number, payload, CASE WHEN json_valid(payload) THEN json_type(payload) END AS kind FROM unit)
+"""
+
+
+@dataclass(frozen=True)
+class Message:
+    """What came in one piece: from where, when, and why it cannot be read, if that is known already.
+
+    ``is_repeated`` says that it may have come before.
+    """
+
+    origin: str
+    payload: bytes
+    arrived_us: Micros
+    problem: str | None = None
+    is_repeated: bool = False
+
+
+def unfold(messages: Sequence[Message], longest: int) -> tuple[pa.RecordBatch, "np.ndarray[Any, np.dtype[np.intp]]"]:
+    """The readings of messages in order, and of each the number of its message.
+
+    >>> messages = [Message("a", b'[{"x": 1}, {"x": 2}]', Micros(0)), Message("b", b"?", Micros(0))]
+    >>> received, numbers = unfold(messages, longest=99)
+    >>> received.column("line").to_pylist(), numbers.tolist()
+    (['{"x":1}', '{"x":2}', '?'], [0, 0, 1])
+    """
+    read = [_read_text(message, longest) for message in messages]
+    texts, problems = pa.array([text for text, _ in read], pa.string()), [problem for _, problem in read]
+    numbers = np.arange(len(messages))
+    if _may_be_folded(texts):
+        unit = pa.record_batch({"number": pa.array(numbers), "payload": texts})
+        found = query_batch(_UNFOLD, unit)
+        numbers, texts = found.column("number").to_numpy(), found.column("line")
+    columns = [
+        pa.array([message.origin for message in messages], pa.string()).take(pa.array(numbers)),
+        texts,
+        pa.array(problems, pa.string()).take(pa.array(numbers)),
+        pa.array([message.arrived_us for message in messages], pa.timestamp("us")).take(pa.array(numbers)),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=RECEIVED), numbers
+
+
+def _may_be_folded(texts: "pa.Array[Any]") -> bool:
+    """Whether some message may have several readings."""
+    is_list = pc.starts_with(pc.ascii_ltrim_whitespace(texts), "[")
+    return bool(pc.any(pc.or_(is_list, pc.match_substring(texts, '"readings"'))).as_py())
+
+
+def _read_text(message: Message, longest: int) -> tuple[str, str | None]:
+    """A message as text, or what can be shown of it and the reason."""
+    payload, problem = message.payload, message.problem
+    if problem is None and len(payload) > longest:
+        problem = f"message of {len(payload)} bytes, at most {longest}"
+    if problem is None:
+        try:
+            return payload.decode(), None
+        except UnicodeDecodeError:
+            problem = "not valid UTF-8"
+    return show_line(payload[:SHOWN_BYTES]).replace("\0", " ") or " ", problem

@@ -1,0 +1,146 @@
+"""Files that appear and grow: each line once, whatever happens in between."""
+
+import json
+import random
+
+import pyarrow as pa
+import pytest
+
+from skerry.catalog import Source
+from skerry.errors import OptionError, SourceError
+from skerry.model.time import Micros
+from skerry.sources.file.options import FileOptions
+from skerry.sources.folder import FolderConnector
+from skerry.sources.folder.watch import FolderReceiving
+from skerry.sources.source import Split
+
+SCHEMA = pa.schema({"sensor": pa.string(), "ts": pa.timestamp("us"), "speed": pa.float64()})
+HEADER = "sensor,ts,speed\n"
+
+
+def declare(path="in/*.csv", **options):
+    return Source("road", SCHEMA, "folder", {"path": path, **options}, event_time="ts")
+
+
+class Watched:
+    """A folder that is looked at when it is asked to, as after a restart each time."""
+
+    def __init__(self, tmp_path, path="in/*.csv", **options):
+        self.folder, self._spool, self._now = tmp_path / "in", tmp_path / "spool", 0
+        self.folder.mkdir(exist_ok=True)
+        self._definition, self._base = declare(path, **options), tmp_path
+        self.connector = FolderConnector.open(self._definition, tmp_path).spool_in(self._spool)
+
+    def look(self, *, is_settled=False):
+        options = FileOptions.parse({"path": self._definition.options["path"]})
+        receiving = FolderReceiving(
+            self._definition, options, self._base, self._spool, Micros(0 if is_settled else 10**9)
+        )
+        self._now += 1
+        while receiving._look(Micros(self._now)):
+            self._now += 1
+        receiving._look(Micros(self._now + 1))
+        receiving._writer.close()
+
+    def read(self):
+        [lane] = self.connector.lanes()
+        return list(self.connector.read(Split("road", lane.name, 0, lane.count())))
+
+    def speeds(self):
+        return [speed for decoded in self.read() for speed in decoded.readings.column("speed").to_pylist()]
+
+    def reasons(self):
+        return [reason for decoded in self.read() for reason in decoded.rejects.column("reason").to_pylist()]
+
+
+def line(number):
+    return f"s1,2026-01-01 00:00:00,{number}\n"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_files_that_grow_by_pieces_are_read_once(tmp_path, seed):
+    watched, random_ = Watched(tmp_path), random.Random(seed)
+    texts = {name: HEADER + "".join(map(line, range(first, first + 40))) for name, first in (("a", 0), ("b", 100))}
+    while any(texts.values()):
+        name = random_.choice([name for name, text in texts.items() if text])
+        size = random_.randint(1, 200)
+        with open(watched.folder / f"{name}.csv", "a") as file:
+            file.write(texts[name][:size])
+        texts[name] = texts[name][size:]
+        watched.look()
+    assert sorted(watched.speeds()) == [*range(40), *range(100, 140)]
+    assert watched.reasons() == []
+
+
+def test_json_lines_may_have_any_keys(tmp_path):
+    watched = Watched(tmp_path, "in/*.jsonl")
+    rows = [{"SPEED": 1, "ts": "2026-01-01", "other": [1]}, {"speed": "x", "ts": "2026-01-01"}, [1]]
+    (watched.folder / "a.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n?\n")
+    watched.look()
+    assert watched.speeds() == [1]
+    assert sorted(watched.reasons()) == ["column speed: 'x' is not DOUBLE", "not a JSON object", "not a JSON object"]
+
+
+def test_last_line_without_an_end_counts_when_the_file_has_settled(tmp_path):
+    watched = Watched(tmp_path)
+    (watched.folder / "a.csv").write_text(HEADER + line(1) + line(2).rstrip())
+    watched.look()
+    assert watched.speeds() == [1]
+    watched.look(is_settled=True)
+    assert watched.speeds() == [1, 2]
+
+
+def test_record_of_several_lines_is_waited_for(tmp_path):
+    watched = Watched(tmp_path)
+    file = watched.folder / "a.csv"
+    file.write_text(HEADER + line(1) + '"s\n')
+    watched.look()
+    file.write_text(HEADER + line(1) + '"s\n2",2026-01-01,7\n')
+    watched.look()
+    assert watched.speeds() == [1, 7]
+    assert watched.reasons() == []
+
+
+def test_file_that_is_replaced_is_read_from_its_start(tmp_path):
+    watched = Watched(tmp_path)
+    file = watched.folder / "a.csv"
+    file.write_text(HEADER + line(1) + line(2))
+    watched.look()
+    file.unlink()
+    watched.look()
+    file.write_text(HEADER + line(3))
+    watched.look()
+    assert watched.speeds() == [1, 2, 3]
+
+
+def test_file_that_does_not_fit_is_a_dead_letter_and_others_are_read(tmp_path):
+    watched = Watched(tmp_path)
+    (watched.folder / "a.csv").write_text("sensor,speed\ns1,5\n")
+    (watched.folder / "b.csv").write_text(HEADER + line(1))
+    watched.look()
+    assert watched.speeds() == [1]
+    assert ["has no column 'ts'" in reason for reason in watched.reasons()] == [True]
+
+
+def test_times_may_be_numbers_or_those_of_arrival(tmp_path):
+    watched = Watched(tmp_path, "in/*.jsonl", event_time_unit="ms", arrival_time="true")
+    rows = [{"ts": 1_700_000_000_123}, {"ts": "2026-01-01"}, {}, {"ts": 1.5}, {"ts": "soon"}]
+    (watched.folder / "a.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    watched.look()
+    [decoded] = watched.read()
+    moments = decoded.readings.column("ts").cast(pa.int64()).to_pylist()
+    assert moments == [1_700_000_000_123_000, 1_767_225_600_000_000, 1, 1_500]
+    assert watched.reasons() == ["column ts: 'soon' is not TIMESTAMP"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"path": "in/*"}, "has none of .csv, .json"),
+        ({"path": "in/*.csv", "settle": "soon"}, "settle"),
+        ({"path": "in/*.csv", "speed": "1"}, "unknown option 'speed' of connector 'folder'"),
+    ],
+)
+def test_wrong_options_are_told(tmp_path, options, message):
+    with pytest.raises((OptionError, SourceError), match=message):
+        FolderConnector.open(Source("road", SCHEMA, "folder", options), tmp_path)
