@@ -1,17 +1,19 @@
 """What a Python program uses: a catalogue that can be asked, told and run."""
 
 import hashlib
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from skerry.build.cut import cut_view
 from skerry.catalog import Catalog, Source, Subscription
-from skerry.errors import InputError, OptionError
+from skerry.errors import InputError, OptionError, SetupError, SkerryError
 from skerry.fjord.runtime import FjordRuntime
 from skerry.lang.sql import Session
 from skerry.model.batch import as_batch
@@ -27,16 +29,20 @@ from skerry.plan.sharing import share
 from skerry.plan.view import ViewPlan
 from skerry.sinks.memory import MemorySink
 from skerry.sinks.sink import Sink
-from skerry.sources.connectors import open_connector
+from skerry.sources.connectors import CONNECTORS, open_connector
 from skerry.sources.source import Connector
 from skerry.subscriptions.versions import RegistryFolder
 
-__all__ = ["RUNTIMES", "Database", "Settings", "StandingView", "connect"]
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["RUNTIMES", "Database", "QueryResult", "Settings", "StandingView", "connect"]
 
 _RUNTIMES = {"spark": "skerry.spark.runtime:SparkRuntime", "fjord": "skerry.fjord.runtime:FjordRuntime"}
 """Runtimes by name. One is loaded when it is asked for: to load Spark takes seconds."""
 RUNTIMES = tuple(_RUNTIMES)
 _MOST_BUCKETS = 1024
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -85,16 +91,26 @@ class Database:
 
     def __init__(self, catalog: Catalog, base: Path, limits: Limits | None = None) -> None:
         self.catalog, self._base = catalog, base
-        self._session = Session(catalog, base, limits)
+        self._session = Session(catalog, base, limits, self._list_sensors)
 
     @property
     def base(self) -> Path:
         """The folder that relative paths start from."""
         return self._base
 
-    def execute(self, script: str) -> None:
-        """Carry out SQL statements."""
-        self._session.execute(script)
+    def execute(self, script: str, answered: Callable[[pa.Table], None] = lambda table: None) -> None:
+        """Carry out SQL statements; ``answered`` is given the rows of each SELECT over the catalogue."""
+        self._session.execute(script, answered)
+
+    def sql(self, query: str) -> "QueryResult":
+        """Answer a SELECT over the catalogue: sensors, sources, views, subscriptions.
+
+        >>> db = connect()
+        >>> db.execute("CREATE SOURCE t (sensor VARCHAR) WITH (connector='sim', sensors='4')")
+        >>> db.sql("SELECT count(*) AS sensors FROM sensors WHERE 'i80' = ANY(tags)").to_arrow().to_pylist()
+        [{'sensors': 4}]
+        """
+        return QueryResult(self._session.select(query))
 
     def subscribe(self, subscriptions: Iterable[Subscription]) -> None:
         """Enter subscriptions: all, or if one of them is wrong none. A run takes them up with its next batch."""
@@ -129,7 +145,7 @@ class Database:
     def _answer(self, plans: Sequence[ViewPlan]) -> dict[str, pa.RecordBatch]:
         """All answers of some plans, found in this process."""
         sink = MemorySink()
-        FjordRuntime(self.pipeline(plans, Settings("fjord")), sink).run()
+        FjordRuntime(self.pipeline(plans, Settings("fjord")), sink, RunOptions(catalog=self.catalog)).run()
         return {plan.name: as_batch(sink.table(plan.name)) for plan in plans}
 
     def run(
@@ -145,7 +161,7 @@ class Database:
         pipeline = self.pipeline(self.plans(), settings)
         register = partial(self._make_registry, pipeline) if self._takes_subscriptions else None
         script = self._describe(pipeline) if settings.checkpoint else ""
-        options = RunOptions(settings.master, settings.checkpoint, script, register, settings.buckets)
+        options = RunOptions(settings.master, settings.checkpoint, script, register, settings.buckets, self.catalog)
         return _load_runtime(settings.runtime)(pipeline, sink, options).run(stopped=stopped, watch=watch)
 
     def pipeline(self, plans: Sequence[ViewPlan], settings: Settings) -> Pipeline:
@@ -162,6 +178,11 @@ class Database:
         views = tuple(cut_view(resolve_paths(plan, self._base)) for plan in share(plans))
         made = Pipeline(connectors, views, settings.step_rows, foreign, tuple(tables.values()), self._base)
         return made.divide(settings.step_rows)
+
+    @property
+    def has_queries(self) -> bool:
+        """Whether there is anything to run."""
+        return bool(self.catalog.views() or self.catalog.subscriptions.streams())
 
     @property
     def _takes_subscriptions(self) -> bool:
@@ -195,14 +216,48 @@ class Database:
 
     def _open(self, source: Source) -> Connector:
         connector = open_connector(source, self._base)
-        self.catalog.put_sensors(source.name, connector.sensors())
+        if sensors := connector.sensors():
+            self.catalog.put_sensors(source.name, sensors)
         return connector
+
+    def _list_sensors(self) -> None:
+        """Let sources that know their sensors tell them, if nothing is known of them yet."""
+        for source in self.catalog.sources():
+            if source.connector in CONNECTORS and not self.catalog.sensor_entries.count(source.name):
+                try:
+                    found = open_connector(source, self._base).sensors()
+                except SkerryError as error:
+                    _log.debug("the sensors of %r are not known: %s", source.name, error)
+                else:
+                    self.catalog.sensor_entries.put_known(source.name, found)
 
 
 def _describe_subscriptions(subscriptions: Sequence[Subscription]) -> str:
     """How many there are, and a digest of what they say."""
     digest = hashlib.sha256(repr(sorted(map(repr, subscriptions))).encode()).hexdigest()
     return f"{len(subscriptions)} subscriptions, sha256 {digest[:16]}" if subscriptions else ""
+
+
+@dataclass(frozen=True)
+class QueryResult:
+    """The rows of a query, in the form that is asked for."""
+
+    table: pa.Table
+
+    def to_arrow(self) -> pa.Table:
+        """An Arrow table."""
+        return self.table
+
+    def to_pandas(self) -> "DataFrame":
+        """A pandas frame."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> Any:
+        """A Polars frame, where Polars is installed."""
+        try:
+            return import_module("polars").from_arrow(self.table)
+        except ImportError:
+            raise SetupError("to_polars needs Polars: pip install polars") from None
 
 
 @dataclass(frozen=True)
@@ -215,7 +270,8 @@ class StandingView:
     def stream(self, *, step_rows: int = 100_000) -> Iterator[pa.RecordBatch]:
         """Run the view in this process and give its answers, a batch per step that has any."""
         settings = Settings("fjord", step_rows=step_rows)
-        run = FjordRuntime(self.database.pipeline([self.plan], settings), MemorySink())
+        pipeline, options = self.database.pipeline([self.plan], settings), RunOptions(catalog=self.database.catalog)
+        run = FjordRuntime(pipeline, MemorySink(), options)
         for _, answers in run.steps():
             if self.plan.name in answers:
                 yield answers[self.plan.name]

@@ -14,7 +14,7 @@ def read_help(*arguments: str) -> str:
 
 
 def test_commands_are_these():
-    assert COMMANDS == ["demo", "run", "explain", "verify", "doctor", "bench", "reproduce"]
+    assert COMMANDS == ["demo", "run", "explain", "verify", "sql", "doctor", "bench", "reproduce"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -27,11 +27,16 @@ def test_help_of_every_command_about_queries_has_an_example(command):
     assert f"Example: skerry queries {command}" in read_help("queries", command, "--help")
 
 
+@pytest.mark.parametrize("command", ["list", "find", "show", "similar", "import", "export", "discover"])
+def test_help_of_every_command_about_sensors_has_an_example(command):
+    assert f"Example: skerry sensors {command}" in read_help("sensors", command, "--help")
+
+
 def test_help_of_simulated_sensors_has_an_example():
     assert "Example: skerry sim mqtt" in read_help("sim", "mqtt", "--help")
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "queries", "rules", "sim"])
+@pytest.mark.parametrize("command", [*COMMANDS, "queries", "rules", "sensors", "sim"])
 def test_help_names_every_command(command):
     assert f"\n  {command} " in read_help("--help")
 

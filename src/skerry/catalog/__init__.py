@@ -2,7 +2,23 @@
 
 from skerry.catalog.counters import QueryCounter
 from skerry.catalog.definitions import Sensor, Source, View
+from skerry.catalog.distance import Area, Point
+from skerry.catalog.find_sensors import Found, Search
+from skerry.catalog.statuses import SensorStatus
 from skerry.catalog.store import Catalog
 from skerry.catalog.subscriptions import Subscription, SubscriptionChange
 
-__all__ = ["Catalog", "QueryCounter", "Sensor", "Source", "Subscription", "SubscriptionChange", "View"]
+__all__ = [
+    "Area",
+    "Catalog",
+    "Found",
+    "Point",
+    "QueryCounter",
+    "Search",
+    "Sensor",
+    "SensorStatus",
+    "Source",
+    "Subscription",
+    "SubscriptionChange",
+    "View",
+]

@@ -1,7 +1,7 @@
 """The catalogue's tables, on SQLAlchemy: a file of the project, or memory."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -9,7 +9,6 @@ import pyarrow as pa
 from sqlalchemy import (
     Column,
     Connection,
-    Float,
     Integer,
     MetaData,
     String,
@@ -19,11 +18,18 @@ from sqlalchemy import (
     insert,
     select,
 )
+from sqlalchemy import text as sql_text
 from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError
 from sqlalchemy.pool import StaticPool
 
+from skerry.catalog.arrow_tables import list_sensors, list_sources, list_subscriptions, list_views
 from skerry.catalog.counters import VIEW, QueryCounters, declare_counters
 from skerry.catalog.definitions import Sensor, Source, View
+from skerry.catalog.find_sensors import Found, Search, count_sensors, find_sensors
+from skerry.catalog.migrate import bring_up_to_date
+from skerry.catalog.sensors import Sensors, declare_sensors
+from skerry.catalog.similar_sensors import rank_similar
+from skerry.catalog.statuses import SensorStatus, SensorStatuses, declare_statuses
 from skerry.catalog.subscriptions import Subscriptions, declare
 from skerry.errors import CatalogError
 from skerry.model.time import Micros
@@ -42,16 +48,8 @@ _entries = Table(
     Column("definition", String, nullable=False),
     Column("text", String, nullable=False),
 )
-_sensors = Table(
-    "sensors",
-    _metadata,
-    Column("name", String, primary_key=True),
-    Column("source", String, primary_key=True),
-    Column("kind", String, nullable=False),
-    Column("latitude", Float),
-    Column("longitude", Float),
-    Column("tags", String, nullable=False),
-)
+_of_sensors = declare_sensors(_metadata)
+_of_statuses = declare_statuses(_metadata)
 _of_subscriptions = declare(_metadata)
 _of_counters = declare_counters(_metadata)
 
@@ -76,11 +74,12 @@ class Catalog:
         self._engine = create_engine(url, **(memory or {"connect_args": {"timeout": patience_s}}))
         try:
             self._connection: Connection = self._engine.connect()
-            _metadata.create_all(self._connection)
-            self._connection.commit()
+            bring_up_to_date(self._connection, _metadata)
         except DatabaseError as error:
             raise CatalogError(f"cannot open the catalogue {url!r}: {error.orig}") from None
         self.counters = QueryCounters(self._connection, _of_counters)
+        self.sensor_entries = Sensors(self._connection, _of_sensors)
+        self.statuses = SensorStatuses(self._connection, _of_statuses)
         self.subscriptions = Subscriptions(self._connection, _of_subscriptions, self.counters)
 
     @classmethod
@@ -127,7 +126,8 @@ class Catalog:
         """Strike an entry, and the sensors and counters that belong to it."""
         self._connection.execute(delete(_entries).where(_entries.c.name == name))
         self.counters.forget(VIEW, [name])
-        self._connection.execute(delete(_sensors).where(_sensors.c.source == name))
+        self.sensor_entries.forget(name)
+        self.statuses.forget(name)
 
     def text_of(self, name: str) -> str | None:
         """The statement that made an entry, or None if there is no such entry."""
@@ -157,17 +157,50 @@ class Catalog:
         raise CatalogError(f"there is no view {name!r}; known are {', '.join(v.name for v in self.views()) or 'none'}")
 
     def put_sensors(self, source: str, sensors: Sequence[Sensor]) -> None:
-        """Replace what is known of a source's sensors."""
-        self._connection.execute(delete(_sensors).where(_sensors.c.source == source))
-        rows = [vars(sensor) | {"tags": json.dumps(sensor.tags)} for sensor in sensors]
-        if rows:
-            self._connection.execute(insert(_sensors), rows)
-        self._connection.commit()
+        """Replace what a source says of its sensors, at once. What people entered of them stays."""
+        with self.all_or_nothing():
+            self.sensor_entries.put_known(source, sensors)
+
+    def put_statuses(self, statuses: Iterable[SensorStatus]) -> None:
+        """Note how sensors are now, at once."""
+        with self.all_or_nothing():
+            self.statuses.put(statuses)
 
     def sensors(self) -> list[Sensor]:
         """All sensors, by name."""
-        rows = self._connection.execute(select(_sensors).order_by(_sensors.c.name, _sensors.c.source))
-        return [Sensor(n, s, k, lat, lon, tuple(json.loads(tags))) for n, s, k, lat, lon, tags in rows]
+        return self.sensor_entries.all()
+
+    def find_sensors(self, search: Search, limit: int | None = None) -> list[Found]:
+        """The sensors that fit, with their statuses: the nearest first if a place is given, by name otherwise."""
+        return find_sensors(self._connection, _of_sensors, _of_statuses, search, limit)
+
+    def count_sensors(self, search: Search) -> int:
+        """How many sensors fit."""
+        return count_sensors(self._connection, _of_sensors, _of_statuses, search)
+
+    def find_similar(self, sensor: Sensor, *, with_offline: bool = False) -> list[Found]:
+        """Who could stand in for a sensor, the best first."""
+        columns = {source.name: source.schema.names for source in self.sources()}
+        return rank_similar(sensor, self.find_sensors(Search(kind=sensor.kind)), columns, with_offline=with_offline)
+
+    def read_table(self, name: str) -> pa.RecordBatch:
+        """One of ``CATALOG_TABLES``, as it is now."""
+        if name == "sensors":
+            return list_sensors(self._connection, _of_sensors, _of_statuses)
+        if name == "sources":
+            return list_sources(self.sources())
+        return list_views(self.views()) if name == "views" else list_subscriptions(self.subscriptions.all())
+
+    @property
+    def state(self) -> tuple[int, int]:
+        """What is another after anybody, here or through another connection, has changed anything."""
+        others = self._connection.execute(sql_text("PRAGMA data_version")).scalar_one()
+        own = self._connection.execute(sql_text("SELECT total_changes()")).scalar_one()
+        return int(others), int(own)
+
+    def reopen(self) -> "Catalog":
+        """The same catalogue for another thread: through a connection of its own if it is a file, itself if not."""
+        return self if self.url is None else Catalog(self.url)
 
     def _rows(self, kind: str, name: str | None = None) -> list[tuple[str, str, str]]:
         chosen = select(_entries.c.name, _entries.c.definition, _entries.c.text).where(_entries.c.kind == kind)

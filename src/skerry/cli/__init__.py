@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from skerry import __version__
-from skerry.cli import bench, demo, doctor, explain, queries, reproduce, rules, run, sensors, sim, verify
+from skerry.cli import bench, demo, doctor, explain, queries, reproduce, rules, run, sensors, sim, sql, verify
 from skerry.errors import InputError, SkerryError
 from skerry.model.private_folder import remove_private_folders
 
@@ -23,7 +23,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (demo.demo, run.run, explain.explain, verify.verify, doctor.doctor, bench.bench, reproduce.reproduce):
+for command in (
+    *(demo.demo, run.run, explain.explain, verify.verify, sql.sql),
+    *(doctor.doctor, bench.bench, reproduce.reproduce),
+):
     app.command()(command)
 app.add_typer(queries.queries, name="queries")
 app.add_typer(rules.rules, name="rules")

@@ -14,6 +14,7 @@ from rich.status import Status
 
 from skerry.cli.limits import MaxListLength, MaxSeconds, MaxStages, MaxTuples, read_limits
 from skerry.cli.script import open_script
+from skerry.cli.sql import format_rows
 from skerry.cli.summary import summarize
 from skerry.database import Settings
 from skerry.errors import RunError
@@ -51,9 +52,14 @@ def run(
     """
     sink = make_sink("files", {"folder": str(out), "format": format_})
     settings = Settings(runtime, master, checkpoint, batch_rows, buckets)
-    database = open_script(script, project, read_limits(max_tuples, max_seconds, max_stages, max_list_length))
+    limits = read_limits(max_tuples, max_seconds, max_stages, max_list_length)
+    answers: list[str] = []
+    database = open_script(script, project, limits, lambda rows: answers.append(format_rows(rows)))
+    typer.echo("".join(answers), nl=False)
     if subscriptions:
         database.subscribe(read_subscriptions(subscriptions))
+    if answers and not database.has_queries:
+        return
     started = time.monotonic()
     with interruptible() as stopped, Console(stderr=True).status(f"starting {runtime}") as status:
         outcome = database.run(sink, settings, stopped=stopped.is_set, watch=_Watch(status))

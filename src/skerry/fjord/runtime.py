@@ -69,7 +69,7 @@ class FjordRuntime:
             registry = options.register(self._find_folder("registry"), checkpoint is not None and checkpoint.steps > 0)
             pipeline = replace(pipeline, registry=registry)
         self._pipeline = pipeline
-        self._tables = Tables(pipeline.tables, pipeline.base)
+        self._tables = Tables(pipeline.tables, pipeline.base, options.catalog)
         self._versions: Mapping[str, str] = self._tables.versions()
         self._flows = [Flow(view, self._contents()) for view in pipeline.views]
         self._scheduler = RoundRobin([module for flow in self._flows for module in flow.modules])

@@ -41,15 +41,17 @@ MICROS = {
 
 
 _UNITS = {"us": "MICROSECOND", "ms": "MILLISECOND", "s": "SECOND", "min": "MINUTE", "h": "HOUR", "d": "DAY"}
-_UNIT_NAMES = _UNITS | {unit.lower(): unit for unit in MICROS} | {f"{unit.lower()}s": unit for unit in MICROS}
+_UNIT_NAMES = (
+    _UNITS | {"m": "MINUTE"} | {unit.lower(): unit for unit in MICROS} | {f"{unit.lower()}s": unit for unit in MICROS}
+)
 _SPAN = re.compile(rf"(\d{{1,15}}(?:\.\d{{1,15}})?)\s*({'|'.join(_UNIT_NAMES)})", re.IGNORECASE)
 
 
 def span(text: str) -> Micros | None:
     """Read a span as options have it, or give None if it is none.
 
-    >>> span("250ms"), span("1.5 h"), span("1 minute"), span("soon")
-    (250000, 5400000000, 60000000, None)
+    >>> span("250ms"), span("1.5 h"), span("1 minute"), span("1m"), span("soon")
+    (250000, 5400000000, 60000000, 60000000, None)
     """
     found = _SPAN.fullmatch(text.strip())
     return Micros(round(float(found[1]) * MICROS[_UNIT_NAMES[found[2].lower()]])) if found else None

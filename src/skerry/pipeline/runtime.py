@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from skerry.catalog import Catalog
 from skerry.model.sealed_folder import SealedFolder
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
@@ -44,6 +45,8 @@ class RunOptions:
     buckets: int | None = None
     """Over how many buckets state is spread, for runtimes that have several. None: as in the checkpoint, or as many as
     there are cores."""
+    catalog: Catalog | None = None
+    """What tables of the catalogue are read from, on the driver."""
 
 
 class Runtime(Protocol):

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from skerry.catalog import Source
+from skerry.catalog import Catalog, Source
+from skerry.catalog.arrow_tables import is_catalog_table
 from skerry.errors import OptionError, SourceError
 from skerry.model.batch import join
+from skerry.sources.catalog_tables import CatalogTables
 from skerry.sources.file import FileConnector
 from skerry.sources.source import Split
 
@@ -20,12 +22,15 @@ _log = logging.getLogger(__name__)
 
 
 class Tables:
-    """The tables of a pipeline, as they are now. A version is a text that changes when a table's files do."""
+    """The tables of a pipeline, as they are now. A version is a text that changes when a table's files, or rows, do."""
 
-    def __init__(self, sources: Sequence[Source], base: Path) -> None:
+    def __init__(self, sources: Sequence[Source], base: Path, catalog: Catalog | None = None) -> None:
+        """``catalog`` is needed for tables of the catalogue alone."""
         self._sources, self._base = {source.name: source for source in sources}, base
+        of_catalog = any(is_catalog_table(source) for source in sources)
+        self._catalog = CatalogTables(catalog) if of_catalog and catalog else None
         for source in sources:
-            if source.connector != "file":
+            if source.connector != "file" and not is_catalog_table(source):
                 raise OptionError(f"table {source.name!r} is joined with a stream, so it needs connector 'file'")
         self._loaded: dict[str, tuple[str, pa.RecordBatch]] = {}
         for name in self._sources:
@@ -45,6 +50,13 @@ class Tables:
         return self._loaded[name][1]
 
     def _load(self, name: str) -> None:
+        if is_catalog_table(self._sources[name]):
+            assert self._catalog is not None, "a run whose tables are the catalogue's is told which catalogue"
+            self._loaded[name] = self._catalog.read(self._sources[name].options["table"])
+        else:
+            self._load_files(name)
+
+    def _load_files(self, name: str) -> None:
         connector = FileConnector.open(self._sources[name], self._base)
         version = _version(connector)
         if name in self._loaded and self._loaded[name][0] == version:

@@ -48,7 +48,7 @@ class SparkRuntime:
     def __init__(self, pipeline: Pipeline, sink: Sink, options: RunOptions | None = None) -> None:
         options = options or RunOptions()
         register = options.register
-        self._sink = sink
+        self._sink, self._catalog = sink, options.catalog
         self.batch_seconds: list[float] = []
         """How long the last batches took, for those who measure."""
         self._live = pipeline.live or any(is_live(source) for source in pipeline.foreign)
@@ -80,7 +80,7 @@ class SparkRuntime:
 
     def _run(self, stopped: Callable[[], bool], watch: Callable[[Outcome], None] | None) -> Outcome:
         self._buckets.check(self._wanted_buckets)
-        checkpoint, tables = self._checkpoint, Tables(self._pipeline.tables, self._pipeline.base)
+        checkpoint, tables = self._checkpoint, Tables(self._pipeline.tables, self._pipeline.base, self._catalog)
         store = TableStore(checkpoint.part("tables"), tables, resumed=checkpoint.begun)
         if self._temporary is None:
             self._sink.claim(checkpoint.run, checkpoint.progress.next_batch)

@@ -16,11 +16,11 @@ from skerry.model.sampling import BATTERY_LIFETIME
 from skerry.model.time import MICROS, Micros
 from skerry.model.types import SQL_TYPES, TIMESTAMP, sql_name
 
-__all__ = ["check_name", "identifier", "interval", "options_of", "read_source"]
+__all__ = ["CLOCK_OPTIONS", "check_name", "identifier", "interval", "options_of", "read_source"]
 
 _LONGEST_US = 2**60
 _LONGEST_PATIENCE_US = 36_500 * MICROS["DAY"]
-_CLOCK_OPTIONS = (
+CLOCK_OPTIONS = (
     Option("max_ahead", span_of_time(0, _LONGEST_PATIENCE_US), help="How far a reading may be ahead of the others."),
     Option(
         "idle_timeout", span_of_time(1, _LONGEST_PATIENCE_US), help="How long it may be quiet and hold others back."
@@ -78,8 +78,8 @@ def _read_clock_options(
     name: str, options: dict[str, str], *, is_timed: bool
 ) -> tuple[Micros | None, Micros | None, Micros | None]:
     """Take what is said of the source's clock out of its options: how far ahead, how long quiet, how often."""
-    given = {option.name: options.pop(option.name) for option in _CLOCK_OPTIONS if option.name in options}
-    found = parse_options(given, _CLOCK_OPTIONS, Owner(f"source {name!r}"))
+    given = {option.name: options.pop(option.name) for option in CLOCK_OPTIONS if option.name in options}
+    found = parse_options(given, CLOCK_OPTIONS, Owner(f"source {name!r}"))
     if given and not is_timed:
         message = f"option {next(iter(given))} of source {name!r} needs event times; declare WATERMARK FOR ts AS ts"
         raise OptionError(message)

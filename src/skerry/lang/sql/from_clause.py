@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from skerry.catalog import Source
+from skerry.catalog.arrow_tables import CATALOG
 from skerry.errors import InputError, SqlError, UnknownStream
 from skerry.lang.sql.create_source import identifier, interval
 from skerry.lang.sql.scalar import Scope
@@ -16,9 +17,11 @@ from skerry.model.time import Micros
 from skerry.model.types import TIMESTAMP
 from skerry.model.window import WINDOW_END, WINDOW_START, GroupWindow, Window
 
-__all__ = ["From", "call_name", "read_from", "stream", "time_column"]
+__all__ = ["LOOKED_UP", "From", "call_name", "read_from", "stream", "time_column"]
 
 _MOST_ROWS = 10_000_000
+LOOKED_UP = "a stream is joined with it: FROM stream AS t JOIN sensors AS s ON s.name = t.sensor"
+"""What is done with a table of the catalogue."""
 
 
 @dataclass(frozen=True)
@@ -46,20 +49,33 @@ def read_from(table: exp.Expr, streams: Streams) -> From:
     if not isinstance(table, exp.Table):
         message = "a view reads streams; this is a subquery: make it a view, and name that one here"
         raise SqlError(message, location_of(table))
+    alias = identifier(table.args["alias"].this) if table.args.get("alias") else None
+    if not isinstance(table.this, exp.Func) and (found := _find_in_catalog(table, streams)) is not None:
+        return From(found, alias or identifier(table))
     extra = [argument for argument, part in table.args.items() if part and argument not in ("this", "alias")]
     if extra or table.alias_column_names:
         raise SqlError("a view reads a stream by its name alone: FROM stream AS alias", location_of(table))
-    alias = identifier(table.args["alias"].this) if table.args.get("alias") else None
     if not isinstance(table.this, exp.Func):
         source = stream(table, streams)
         return From(source, alias or source.name, source.event_time)
     return _read_window(table.this, alias, streams)
 
 
+def _find_in_catalog(table: exp.Table, streams: Streams) -> Source | None:
+    """A table of the catalogue, if one is named, alone or behind the schema that they are in."""
+    given = {argument for argument, part in table.args.items() if part and argument not in ("this", "alias")}
+    qualified = given == {"db"} and table.db.lower() == CATALOG
+    if (given and not qualified) or table.alias_column_names:
+        return None
+    return streams.find_in_catalog(identifier(table), qualified=qualified)
+
+
 def stream(named: exp.Expr, streams: Streams) -> Source:
     """The source of that name."""
     name = identifier(named)
     found = streams.find(name)
+    if found is None and streams.find_in_catalog(name, qualified=False):
+        raise SqlError(f"{name!r} is a table of the catalogue, and no stream; {LOOKED_UP}", location_of(named))
     if found is None:
         raise UnknownStream(name, streams.known, location_of(named))
     return found

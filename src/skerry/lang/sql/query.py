@@ -5,11 +5,12 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from skerry.catalog.arrow_tables import is_catalog_table
 from skerry.errors import OptionError, SqlError
 from skerry.lang.sql.absence import absence_node, split_absence
 from skerry.lang.sql.aggregates import AggregateBinder
 from skerry.lang.sql.create_source import identifier
-from skerry.lang.sql.from_clause import From, read_from
+from skerry.lang.sql.from_clause import LOOKED_UP, From, read_from
 from skerry.lang.sql.gather import gather_node, is_gather
 from skerry.lang.sql.joins import JoinBinder, from_of
 from skerry.lang.sql.left_join import refuse_overload
@@ -132,6 +133,9 @@ def _aggregates(tree: exp.Select) -> bool:
 
 
 def _bind_single(tree: exp.Select, read: From, streams: Streams, options: Mapping[str, str]) -> Node:
+    if is_catalog_table(read.source):
+        message = f"a view needs a stream, and {read.name!r} is a table of the catalogue; {LOOKED_UP}"
+        raise SqlError(f"{message}; to ask it alone, write the SELECT without a view", location_of(tree))
     node: Node = Scan(read.source)
     where = tree.args.get("where")
     asked, absent = split_absence(where.this if where else None)

@@ -89,7 +89,7 @@ def scalar(tree: exp.Expr, scope: Scope) -> Expression:
         if isinstance(node, _REFUSED):
             instead = "; write JOIN, or WHERE NOT EXISTS (...)" if isinstance(node, exp.Query) else ""
             raise SqlError(f"{_kind(node)} cannot stand here{instead}", location_of(node) or location_of(tree))
-    resolved = _resolve(tree, scope.resolve)
+    resolved = _resolve(tree, scope.resolve).transform(_spell_any)
     bare = resolved.unnest()
     if isinstance(bare, exp.Column):
         return Expression.of(bare.name, scope.schema.field(bare.name).type)
@@ -106,6 +106,24 @@ def scalar(tree: exp.Expr, scope: Scope) -> Expression:
 
 def _resolve(tree: exp.Expr, resolve: Callable[[exp.Column], exp.Expr]) -> exp.Expr:
     return tree.copy().transform(lambda node: resolve(node) if isinstance(node, exp.Column) else node)
+
+
+def _spell_any(node: exp.Expr) -> exp.Expr:
+    """Write ``x = ANY(list)`` as a function of the list: DuckDB reads it as a subquery, and there are none here.
+
+    A list with a NULL in it has an unknown value that may be x: then what is not found is unknown. In no list is
+    nothing, as DuckDB has it.
+    """
+    lists = node.expression if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Any) else None
+    if lists is None or isinstance(lists.this, exp.Query):
+        return node
+    values = lists.this.unnest()
+    found = exp.Anonymous(this="list_contains", expressions=[values, node.this])
+    count, known = (exp.Anonymous(this=name, expressions=[values.copy()]) for name in ("len", "list_count"))
+    unsure = exp.Anonymous(this="nullif", expressions=[found.copy(), exp.false()])
+    has_unknown = exp.If(this=exp.LT(this=known, expression=count), true=unsure)
+    is_missing = exp.If(this=exp.Is(this=values.copy(), expression=exp.null()), true=exp.false())
+    return exp.Case(ifs=[is_missing, has_unknown], default=found)
 
 
 def _kind(node: exp.Expr) -> str:

@@ -1,15 +1,18 @@
 """A script: statements carried out against a catalogue, in order."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
 from sqlglot import exp
 
 from skerry.catalog import Catalog, Source, Subscription, View
+from skerry.catalog.arrow_tables import find_catalog_table, is_catalog_table
 from skerry.errors import CatalogError, InputError, SqlError
 from skerry.lang.rules.program_file import read_program_text
+from skerry.lang.sql.catalog_query import answer_catalog_query
 from skerry.lang.sql.create_source import check_name, identifier, options_of, read_source
 from skerry.lang.sql.predicates import Predicates
 from skerry.lang.sql.query import query_plan
@@ -38,17 +41,43 @@ class Session:
     ['speed']
     """
 
-    def __init__(self, catalog: Catalog, base: Path = Path(), limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        base: Path = Path(),
+        limits: Limits | None = None,
+        before_select: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``before_select`` is called before the catalogue is asked, to bring it up to date."""
+        self._before_select = before_select
         self.catalog, self._base, self._limits = catalog, base, limits or Limits()
         self._known: dict[str, tuple[View, ViewPlan]] = {}
 
-    def execute(self, script: str) -> None:
-        """Carry out all statements. The first wrong one stops the script before it changed anything."""
+    def execute(self, script: str, answered: Callable[[pa.Table], None] = lambda table: None) -> None:
+        """Carry out all statements. The first wrong one stops the script before it changed anything.
+
+        ``answered`` is given the rows of each SELECT over the catalogue.
+        """
         statements = read(script)
         with self.catalog.all_or_nothing():
             for statement in statements:
                 with _locate_errors(statement):
-                    self._carry_out(statement)
+                    if isinstance(statement.tree, exp.Query):
+                        answered(self._select(statement))
+                    else:
+                        self._carry_out(statement)
+
+    def select(self, query: str) -> pa.Table:
+        """The rows of one SELECT over the catalogue."""
+        statements = read(query)
+        if len(statements) != 1 or not isinstance(statements[0].tree, exp.Query):
+            raise SqlError("expected one SELECT; other statements are for skerry run, or execute in Python")
+        with self.catalog.all_or_nothing(), _locate_errors(statements[0]):
+            return self._select(statements[0])
+
+    def _select(self, statement: Statement) -> pa.Table:
+        self._before_select()
+        return answer_catalog_query(statement, self.catalog)
 
     def plan(self, name: str, within: tuple[str, ...] = ()) -> ViewPlan:
         """What a view of the catalogue means; ``within`` are the views for whose sake that is asked."""
@@ -115,15 +144,14 @@ class Session:
         elif isinstance(tree, exp.Delete) and is_about_subscriptions(tree):
             self.catalog.subscriptions.remove(read_deleted_ids(tree))
         else:
-            known = "CREATE SOURCE, CREATE TABLE, CREATE MATERIALIZED VIEW, DROP, INSERT and DELETE of subscriptions"
-            if isinstance(tree, exp.Query):
-                message = "a SELECT by itself gives no answers; write CREATE MATERIALIZED VIEW name AS SELECT ..."
-                raise SqlError(message, statement.location)
+            made = "CREATE SOURCE, CREATE TABLE, CREATE MATERIALIZED VIEW"
+            known = f"{made}, DROP, INSERT and DELETE of subscriptions, SELECT of the catalogue"
             words = " ".join(statement.text.split()[:2]).upper()
             raise SqlError(f"cannot run {words!r}; known are {known}", statement.location)
 
     def _create(self, tree: exp.Create, made: Source | View) -> None:
         if self.catalog.text_of(made.name) is None:
+            self._check_catalog_readers(made.name)
             self.catalog.add(made)
             return
         if tree.args.get("exists") or self.catalog.text_of(made.name) == made.text:
@@ -134,6 +162,14 @@ class Session:
         self.catalog.drop(made.name)
         self.catalog.add(made)
         self._check_views(made.name)
+
+    def _check_catalog_readers(self, name: str) -> None:
+        """What a view reads is not to become something else: a name of the catalogue's that it reads is taken."""
+        table = find_catalog_table(name)
+        readers = [plan.name for plan in (self.plans() if table else []) if table in plan.tables]
+        if readers:
+            message = f"view {readers[0]!r} reads the table {name!r} of the catalogue"
+            raise CatalogError(f"cannot make {name!r}; {message}; choose another name, or drop the view first")
 
     def _create_view(self, tree: exp.Create, statement: Statement) -> None:
         if not isinstance(tree.this, exp.Table):
@@ -176,7 +212,8 @@ class Session:
         if plan is None or bound != view:
             return None
         sources = {source.name: source for source in self.catalog.sources()}
-        return plan if all(sources.get(read.name) == read for read in (*plan.sources, *plan.tables)) else None
+        reads = (read for read in (*plan.sources, *plan.tables) if not is_catalog_table(read))
+        return plan if all(sources.get(read.name) == read for read in reads) else None
 
     def _drop(self, tree: exp.Drop, name: str) -> None:
         if self.catalog.text_of(name) is None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from fnmatch import fnmatchcase
 
 from skerry.catalog import Catalog, Source
+from skerry.catalog.arrow_tables import find_catalog_table
 from skerry.model.time import Micros
 from skerry.plan.view import ViewPlan
 
@@ -53,6 +54,10 @@ class Streams:
         self.asked_sensors = True
         mine = [sensor for sensor in self._catalog.sensors() if sensor.source == source]
         return tuple((sensor.name, sensor.sample_period_us) for sensor in mine if sensor.sample_period_us)
+
+    def find_in_catalog(self, name: str, *, qualified: bool) -> Source | None:
+        """The table of the catalogue of that name; ``qualified`` even if there is a stream of that name too."""
+        return find_catalog_table(name) if qualified or self.find(name) is None else None
 
     def family(self, pattern: str) -> list[Source]:
         """All sources whose name fits a pattern; views are named one by one."""
