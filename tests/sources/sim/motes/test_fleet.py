@@ -1,5 +1,6 @@
 """Fleets on a real broker, seen by a plain subscriber."""
 
+import json
 import time
 from collections import Counter
 
@@ -8,6 +9,8 @@ import pytest
 from skerry.errors import InputError
 from skerry.model.time import Micros
 from skerry.sensors.broker_address import BrokerAddress
+from skerry.sensors.messages import Setting
+from skerry.sources.mqtt.control import ControlChannel
 from skerry.sources.sim.motes import Faults, Fleet, FleetSettings
 from skerry.sources.sim.motes.kinds.air import AIR
 from skerry.testing.broker import Broker
@@ -107,6 +110,23 @@ def test_a_sleeping_mote_looks_in_and_can_be_woken(broker, tmp_path):
         before = run.fleet.tally.readings
         wait_for(lambda: run.fleet.tally.readings > before)
     assert min(looked_in.values()) >= 4
+
+
+def test_proxies_bring_a_fleet_to_what_is_wanted_and_no_further(broker, tmp_path):
+    def answer(listener, topic, body):
+        payload, now = json.dumps(body).encode(), Micros(time.time_ns() // 1000)
+        if not channel.take_state(topic, payload, now, is_retained=False):
+            channel.note_data(topic, payload, now)
+
+    with listening(broker, answer) as heard:
+        channel = ControlChannel("f/{sensor}/state", lambda topic, payload: heard.client.publish(topic, payload, qos=1))
+        channel.want({"air-0003": Setting("dust", Micros(500_000))}, others=Setting(asleep=True))
+        with running(broker, tmp_path, FleetSettings({"air": 20}, "f", **FAST)) as run:
+            wait_for(
+                lambda: len(found := channel.list_proxies()) == 20 and all(each.is_obeyed for each in found.values())
+            )
+    assert {mote.name for mote in run.fleet.motes if not mote.is_asleep} == {"air-0003"}
+    assert (run.fleet.tally.controls["taken"], run.fleet.tally.controls["outside"]) == (20, 0)
 
 
 def test_a_mote_that_dies_comes_back_without_its_setting(broker, tmp_path):

@@ -26,6 +26,7 @@ _MOTES_PER_CONNECTION = 250
 _PATIENCE_S, _LONGEST_WAIT_S = 10.0, 30.0
 _MOST_IN_FLIGHT = 10_000
 _KEEPALIVE_S = 60
+_READS_AT_ONCE = 20
 
 Heard = Callable[[str, MQTTMessage], None]
 Acknowledged = Callable[[Any], None]
@@ -65,7 +66,8 @@ class Radio:
         self._run, self._tls = uuid4().hex[:12], _trust(certificate) if address.is_encrypted else None
         starts = range(0, len(topics), _MOTES_PER_CONNECTION)
         self._connections = [self._build(topics[start : start + _MOTES_PER_CONNECTION]) for start in starts]
-        self._misc_at_s = 0.0
+        self._misc_at_s = self.emptied_s = 0.0
+        """When everything that had come was last taken: what is taken now has come since."""
         self.losses = 0
         """How often a connection was lost."""
 
@@ -96,19 +98,29 @@ class Radio:
     def poll(self, timeout_s: float) -> None:
         """Send and take what there is, waiting for something at most so long."""
         self._retry()
+        for _ in range(_READS_AT_ONCE):
+            looked_s = time.monotonic()
+            if not self._read_and_write(timeout_s):
+                self.emptied_s = looked_s
+                break
+            timeout_s = 0.0
+        self._keep_alive()
+
+    def _read_and_write(self, timeout_s: float) -> bool:
+        """Do what can be done at once; False if there was nothing to read."""
         readers: dict[Any, _Connection] = {each.client.socket(): each for each in self._connections}
         readers.pop(None, None)  # of those that are away
         writers = {sock: each for sock, each in readers.items() if each.client.want_write()}
         pending = [sock for sock in readers if isinstance(sock, ssl.SSLSocket) and sock.pending()]
         if not readers:
             time.sleep(timeout_s)
-            return
+            return False
         readable, writable, _ = select.select(readers, writers, (), 0.0 if pending else max(timeout_s, 0.0))
         for sock in {*readable, *pending}:
             readers[sock].client.loop_read()
         for sock in writable:
             writers[sock].client.loop_write()
-        self._keep_alive()
+        return bool(readable or pending)
 
     @property
     def unacknowledged(self) -> list[Any]:
