@@ -22,6 +22,7 @@ from skerry.model.time import Micros
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
 from skerry.pipeline.runtime import RunOptions, RuntimeClass, never
+from skerry.pipeline.sensors_at_work import SensorsAtWork
 from skerry.pipeline.why import explain_why
 from skerry.plan.limits import Limits
 from skerry.plan.rewrites.resolve_paths import resolve_paths
@@ -161,7 +162,10 @@ class Database:
         pipeline = self.pipeline(self.plans(), settings)
         register = partial(self._make_registry, pipeline) if self._takes_subscriptions else None
         script = self._describe(pipeline) if settings.checkpoint else ""
-        options = RunOptions(settings.master, settings.checkpoint, script, register, settings.buckets, self.catalog)
+        sensors = SensorsAtWork(self.catalog, self.plans()) if pipeline.live else None
+        options = RunOptions(
+            settings.master, settings.checkpoint, script, register, settings.buckets, self.catalog, sensors
+        )
         return _load_runtime(settings.runtime)(pipeline, sink, options).run(stopped=stopped, watch=watch)
 
     def pipeline(self, plans: Sequence[ViewPlan], settings: Settings) -> Pipeline:

@@ -1,20 +1,14 @@
 """What the sensors of a project must deliver, for ``skerry explain`` and ``skerry sensors show``."""
 
-from collections.abc import Mapping, Sequence
-
 from skerry.catalog import Sensor, Source
 from skerry.database import Database
 from skerry.sensors.demand import SourceDemand, compute_demand
 from skerry.sensors.describe_demand import describe_demand, describe_sensor
 from skerry.sensors.power import PowerModel
-from skerry.sensors.program import Program
-from skerry.sensors.traffic.programs import PROGRAMS as TRAFFIC_PROGRAMS
 from skerry.sources.connectors import CONNECTORS, open_connector
+from skerry.sources.sensor_programs import find_programs
 
 __all__ = ["describe_demands", "describe_sensor_demand", "find_demands"]
-
-_PROGRAMS: Mapping[str, Sequence[Program]] = {"loop": TRAFFIC_PROGRAMS, "traffic": TRAFFIC_PROGRAMS}
-"""The programs that sensors of a kind may know. Which of them one does, the catalogue says."""
 
 
 def describe_demands(database: Database) -> list[str]:
@@ -33,7 +27,7 @@ def find_demands(database: Database, only: str | None = None) -> dict[str, Sourc
     known = database.catalog.sensors()
     sensors = [sensor for source in sources for sensor in _list_sensors(database, source, known)]
     subscriptions = [each for source in sources for each in database.catalog.subscriptions.all(source.name)]
-    return compute_demand(database.plans(), subscriptions, sources, sensors, _find_programs, PowerModel())
+    return compute_demand(database.plans(), subscriptions, sources, sensors, find_programs, PowerModel())
 
 
 def _list_sensors(database: Database, source: Source, known: list[Sensor]) -> list[Sensor]:
@@ -42,8 +36,3 @@ def _list_sensors(database: Database, source: Source, known: list[Sensor]) -> li
     if found or not getattr(CONNECTORS.get(source.connector), "DECLARES_SENSORS", False):
         return found
     return list(open_connector(source, database.base).sensors())
-
-
-def _find_programs(sensor: Sensor) -> Sequence[Program]:
-    """The programs of a sensor's kind that it says it knows."""
-    return [program for program in _PROGRAMS.get(sensor.kind, ()) if program.name in sensor.programs]

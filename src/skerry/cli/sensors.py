@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from skerry.catalog import Area, Catalog, Found, Point, Search, Sensor
+from skerry.cli.demand import describe_sensor_demand
 from skerry.cli.discover import discover
 from skerry.cli.sensor_files import export, import_
 from skerry.cli.sensor_lines import describe_at_length, describe_line, to_json_text
@@ -73,14 +74,19 @@ def show(
     project: _Project = _HERE,
     json_: _Json = False,
 ) -> None:
-    """Show all that is known of a sensor, and how it is.
+    """Show all that is known of a sensor, how it is, what the queries want of it, and which query wants what.
 
     Example: skerry sensors show loop-7
     """
-    catalog = connect(project).catalog
-    sensor = _find_one(catalog, name, source)
-    status = catalog.statuses.of(sensor.name, sensor.source)
-    typer.echo(to_json_text(Found(sensor, status)) if json_ else describe_at_length(sensor, status))
+    database = connect(project)
+    sensor = _find_one(database.catalog, name, source)
+    status = database.catalog.statuses.of(sensor.name, sensor.source)
+    if json_:
+        typer.echo(to_json_text(Found(sensor, status)))
+        return
+    typer.echo(describe_at_length(sensor, status))
+    if any(each.name == sensor.source for each in database.catalog.sources()):
+        typer.echo(describe_sensor_demand(database, sensor))
 
 
 @sensors.command()

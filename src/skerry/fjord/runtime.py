@@ -48,7 +48,7 @@ class FjordRuntime:
 
     def __init__(self, pipeline: Pipeline, sink: Sink, options: RunOptions | None = None) -> None:
         options = options or RunOptions()
-        self._sink = sink
+        self._sink, self._watch_sensors = sink, options.watch_sensors
         self._folder: Path | None = None
         self._checkpoint: Checkpoint | None = None
         if options.checkpoint:
@@ -161,7 +161,7 @@ class FjordRuntime:
         self._precompile()
         replay = self._pipeline.plan_steps()
         before = self._position or replay.start()
-        with self._pipeline.receive() as check:
+        with self._pipeline.receive(self._watch_sensors) as check:
             for planned in self._plan(replay, before, raise_or_stop(check, stopped)):
                 self._look_at_tables(planned)
                 worked = self._step(replay, before, planned.position)

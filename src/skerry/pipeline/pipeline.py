@@ -1,11 +1,11 @@
 """What every runtime runs: connectors, views cut where they are shuffled, and the names of all outputs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
@@ -17,12 +17,12 @@ from skerry.plan.sharing import FEWEST_INDEXED
 from skerry.replay.replay import Replay
 from skerry.shedding.report import LOSSES
 from skerry.sources.arrival import Stamp
-from skerry.sources.source import REJECTS, Connector, Split
+from skerry.sources.source import REJECTS, Connector, Receiving, Split
 from skerry.subscriptions.registry import SUBSCRIPTIONS, Registry
 from skerry.subscriptions.selections import Selections
 from skerry.subscriptions.versions import Registrar, RegistryFolder
 
-__all__ = ["Pipeline", "Reader", "dead_letter_output"]
+__all__ = ["Pipeline", "Reader", "ReceivingWatch", "dead_letter_output"]
 
 _DEAD_LETTERS = "dead_letters"
 _RESERVED = {_DEAD_LETTERS: "for rejected readings", SUBSCRIPTIONS: "for answers of subscriptions"}
@@ -32,6 +32,16 @@ _RESERVED = {_DEAD_LETTERS: "for rejected readings", SUBSCRIPTIONS: "for answers
 def dead_letter_output(source: str) -> str:
     """The output that receives a source's rejected readings."""
     return f"{_DEAD_LETTERS}/{source}"
+
+
+class ReceivingWatch(Protocol):
+    """Who has to do with the sensors while a run goes on."""
+
+    def begin(self, receiving: Mapping[str, Receiving]) -> None:
+        """Readings are received from now on, by source."""
+
+    def look(self) -> None:
+        """Do what is due."""
 
 
 class Reader(NamedTuple):
@@ -119,14 +129,21 @@ class Pipeline:
         return replace(self, connectors=tuple(spooled))
 
     @contextmanager
-    def receive(self) -> Iterator[Callable[[], None]]:
-        """Receive what is sent to the sources. Gives what raises an error once one of them cannot go on."""
+    def receive(self, watch: "ReceivingWatch | None" = None) -> Iterator[Callable[[], None]]:
+        """Receive what is sent to the sources. Gives what is called now and then, and raises what went wrong.
+
+        ``watch`` is told who receives, by source, and then called as often.
+        """
         with ExitStack() as stack:
-            receiving = [stack.enter_context(connector.receive()) for connector in self.connectors]
+            receiving = {name: stack.enter_context(each.receive()) for name, each in self.connectors_by_source.items()}
+            if watch:
+                watch.begin(receiving)
 
             def check() -> None:
-                for each in receiving:
+                for each in receiving.values():
                     each.check()
+                if watch:
+                    watch.look()
 
             yield check
 

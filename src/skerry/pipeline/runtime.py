@@ -8,7 +8,7 @@ from typing import Protocol
 from skerry.catalog import Catalog
 from skerry.model.sealed_folder import SealedFolder
 from skerry.pipeline.outcome import Outcome
-from skerry.pipeline.pipeline import Pipeline
+from skerry.pipeline.pipeline import Pipeline, ReceivingWatch
 from skerry.sinks.sink import Sink
 from skerry.subscriptions.versions import RegistryFolder
 
@@ -47,6 +47,8 @@ class RunOptions:
     there are cores."""
     catalog: Catalog | None = None
     """What tables of the catalogue are read from, on the driver."""
+    watch_sensors: ReceivingWatch | None = None
+    """Who has to do with the sensors that send."""
 
 
 class Runtime(Protocol):

@@ -20,6 +20,7 @@ import pyarrow as pa
 from skerry.catalog import Sensor, Source
 from skerry.model.time import START_OF_TIME, Micros
 from skerry.sensors.messages import Setting
+from skerry.sensors.proxies import Proxy
 
 __all__ = ["NOTHING_RECEIVED", "REJECTS", "Connector", "Decoded", "Lane", "Receiving", "ReceivingAlone", "Split"]
 
@@ -110,6 +111,9 @@ class Receiving(Protocol):
     def want(self, settings: Mapping[str, Setting], others: Setting | None = None) -> None:
         """What is wanted of the sensors from now on, and of those that are not named."""
 
+    def list_proxies(self) -> Mapping[str, Proxy]:
+        """What is known by now of sensors that speak of themselves."""
+
 
 class ReceivingAlone:
     """Readings come in from senders that take no control."""
@@ -119,6 +123,10 @@ class ReceivingAlone:
 
     def want(self, settings: Mapping[str, Setting], others: Setting | None = None) -> None:
         """Nobody is told."""
+
+    def list_proxies(self) -> Mapping[str, Proxy]:
+        """Nobody speaks of itself."""
+        return {}
 
 
 NOTHING_RECEIVED: Receiving = ReceivingAlone()

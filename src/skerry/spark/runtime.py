@@ -49,6 +49,7 @@ class SparkRuntime:
         options = options or RunOptions()
         register = options.register
         self._sink, self._catalog = sink, options.catalog
+        self._watch_sensors = options.watch_sensors
         self.batch_seconds: list[float] = []
         """How long the last batches took, for those who measure."""
         self._live = pipeline.live or any(is_live(source) for source in pipeline.foreign)
@@ -87,7 +88,7 @@ class SparkRuntime:
         self._sink.open(self._pipeline.outputs(), resume=checkpoint.resumed)
         deliver = Deliver(self._pipeline, self._sink, checkpoint, store, watch)
         self._buckets.change(self._wanted_buckets, partial(self._query, deliver, stopped, paused=True))
-        with self._pipeline.receive() as check:
+        with self._pipeline.receive(self._watch_sensors) as check:
             self._query(deliver, raise_or_stop(check, stopped))
         if self._pipeline.foreign and not self._live and not stopped():
             self._query(deliver, stopped, finish=True)

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from skerry.errors import OptionError
-from skerry.sources.mqtt.options import Address, MqttOptions
+from skerry.sources.mqtt.options import MqttOptions
 from skerry.sources.mqtt.topic import Topic
 
 
@@ -37,20 +37,6 @@ def test_levels_in_braces_are_columns(text, asked, topic, found):
 def test_wrong_topics_are_told(text, message):
     with pytest.raises(OptionError, match=message):
         Topic.parse(text)
-
-
-def test_addresses_may_name_a_user():
-    read = Address.parse("mqtts://me:a%40b@broker")
-    assert (read.host, read.port, read.is_secure, read.user, read.password) == ("broker", 8883, True, "me", "a@b")
-
-
-@pytest.mark.parametrize(
-    "url", ["localhost:1883", "http://a", "mqtt://", "mqtt://a:x", "mqtt://u:secret@a/path", "mqtt://[a"]
-)
-def test_wrong_addresses_are_told_without_passwords(url):
-    with pytest.raises(OptionError, match="write mqtt://HOST:PORT") as caught:
-        Address.parse(url)
-    assert "secret" not in str(caught.value)
 
 
 def test_options_are_declared():

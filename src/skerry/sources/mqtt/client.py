@@ -15,10 +15,12 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from skerry.errors import SkerryError, SourceError
 from skerry.model.atomic_write import write_atomically
+from skerry.sensors.broker_address import BrokerAddress
 from skerry.sensors.messages import Setting
+from skerry.sensors.proxies import Proxy
 from skerry.sources.mqtt.cbor import to_json
 from skerry.sources.mqtt.control import ControlChannel, find_state_topic
-from skerry.sources.mqtt.options import Address, MqttOptions
+from skerry.sources.mqtt.options import MqttOptions
 from skerry.sources.mqtt.topic import Topic
 from skerry.sources.spool.doubles import Identity
 from skerry.sources.spool.receiver import Receiver
@@ -43,7 +45,7 @@ class MqttReceiving:
 
     def __init__(self, source: str, options: MqttOptions, base: Path, folder: Path, identity: Identity) -> None:
         self._source, self._options, self._topic = source, options, Topic.parse(options.topic)
-        self._address = Address.parse(options.url)
+        self._address = BrokerAddress.parse(options.url)
         self._receiver = Receiver(folder, options.max_message_bytes, identity, lambda: self._client.is_connected())
         state_topic = find_state_topic(options.topic)
         self._channel = ControlChannel(state_topic, self._publish) if state_topic else None
@@ -87,6 +89,10 @@ class MqttReceiving:
         if self._channel:
             self._channel.want(settings, others)
 
+    def list_proxies(self) -> Mapping[str, Proxy]:
+        """What is known of the sensors by now."""
+        return self._channel.list_proxies() if self._channel else {}
+
     def _publish(self, topic: str, payload: bytes) -> None:
         self._client.publish(topic, payload, qos=1)
 
@@ -97,9 +103,9 @@ class MqttReceiving:
         client.reconnect_delay_set(1, 30)
         client.max_inflight_messages_set(_MOST_UNACKNOWLEDGED)
         password = self._options.read_password(base) or self._address.password
-        if self._address.user is not None:
-            client.username_pw_set(self._address.user, password)
-        if self._address.is_secure:
+        if self._address.username is not None:
+            client.username_pw_set(self._address.username, password)
+        if self._address.is_encrypted:
             client.tls_set_context(_make_context(self._options.ca_file, base))
         client.on_connect, client.on_subscribe = self._on_connect, self._on_subscribe
         client.on_message, client.on_disconnect = self._on_message, self._on_disconnect

@@ -8,8 +8,9 @@ from typing import ClassVar
 from skerry.catalog import Source
 from skerry.errors import OptionError
 from skerry.model.options import Option
+from skerry.sensors.broker_address import BrokerAddress
 from skerry.sources.mqtt.client import MqttReceiving
-from skerry.sources.mqtt.options import MQTT_OPTIONS, Address, MqttOptions
+from skerry.sources.mqtt.options import MQTT_OPTIONS, MqttOptions
 from skerry.sources.mqtt.topic import Topic
 from skerry.sources.source import Receiving
 from skerry.sources.spool.connector import SpooledConnector
@@ -36,7 +37,7 @@ class MqttConnector(SpooledConnector):
     def open(cls, definition: Source, base: Path) -> "MqttConnector":
         """Check the options. The broker is called when the run begins."""
         options = MqttOptions.parse(definition.options)
-        Address.parse(options.url)
+        BrokerAddress.parse(options.url)
         topic = Topic.parse(options.topic)
         for column in topic.columns:
             if column not in definition.schema.names:

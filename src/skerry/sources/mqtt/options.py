@@ -3,15 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
-from skerry.errors import OptionError, SourceError
+from skerry.errors import SourceError
 from skerry.model.options import Option, Owner, one_of, parse_options, text, truth_value, whole_number
 
-__all__ = ["MQTT_OPTIONS", "Address", "MqttOptions"]
+__all__ = ["MQTT_OPTIONS", "MqttOptions"]
 
 _MOST_BYTES = 1 << 28
-_PORTS = {"mqtt": 1883, "mqtts": 8883}
 
 MQTT_OPTIONS = (
     Option("url", text(), help="The broker.", required=True, example="'mqtt://localhost:1883'"),
@@ -26,40 +24,6 @@ MQTT_OPTIONS = (
     Option("arrival_time", truth_value(), "false", "Whether a reading without an event time gets that of its arrival."),
     Option("max_message_bytes", whole_number(1, _MOST_BYTES), str(1 << 20), "The longest message."),
 )
-
-
-@dataclass(frozen=True)
-class Address:
-    """Where a broker is, and who asks.
-
-    >>> Address.parse("mqtt://broker.local")
-    Address(host='broker.local', port=1883, is_secure=False, user=None, password=None)
-    """
-
-    host: str
-    port: int
-    is_secure: bool
-    user: str | None
-    password: str | None
-
-    @classmethod
-    def parse(cls, url: str) -> "Address":
-        """Read the address of a broker."""
-        try:
-            parts = urlsplit(url)
-            port, host = parts.port, parts.hostname
-        except ValueError:
-            parts, port, host = urlsplit(""), None, None
-        if parts.scheme not in _PORTS or not host or parts.path.strip("/") or parts.query:
-            raise OptionError(f"cannot read the url {_hide(url)!r}; write mqtt://HOST:PORT or mqtts://HOST:PORT")
-        user, password = (None if part is None else unquote(part) for part in (parts.username, parts.password))
-        return cls(host, port or _PORTS[parts.scheme], parts.scheme == "mqtts", user, password)
-
-
-def _hide(url: str) -> str:
-    """A url without what may be a password."""
-    scheme, found, rest = url.partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}" if found else url
 
 
 @dataclass(frozen=True)
