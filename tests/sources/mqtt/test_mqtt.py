@@ -19,6 +19,9 @@ from skerry.errors import SourceError
 from skerry.sources.mqtt import MqttConnector
 from skerry.sources.source import Split
 from skerry.testing.broker import Broker
+from tests.brokers import needs_mosquitto
+
+pytestmark = needs_mosquitto
 
 SCHEMA = pa.schema({"sensor": pa.string(), "ts": pa.timestamp("us"), "value": pa.float64()})
 PATIENCE_SECONDS = 60
