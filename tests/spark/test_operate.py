@@ -44,9 +44,6 @@ class Stage:
         self.pipeline, self.pages, self.run = pipeline(lanes, 1, view), StatePages(), run
         self.lanes, self.last = lanes, max(map(len, lanes)) - 1
 
-    def getMapState(self, *_):
-        return self.pages
-
     def envelopes(self, batch: int) -> list[Row]:
         """What tasks send that take one unit of each lane."""
         before = [moment for lane in self.lanes for unit in lane[:batch] for moment, *_ in unit]
@@ -60,10 +57,9 @@ class Stage:
     def work(self, batch: int, envelopes: list[Row] | None = None) -> list[Row]:
         self.pages.written = []
         with patch.object(operate, "batch_of_task", return_value=batch):
-            processor = Operate(self.pipeline, self.run, self.part_writer)
-            processor.init(self)
+            operating = Operate(self.pipeline, self.run, self.part_writer)
             rows = self.envelopes(batch) if envelopes is None else envelopes
-            return list(processor.handleInputRows((0, 0), iter(rows), None))
+            return list(operating.work_on((0, 0), iter(rows), self.pages))
 
     def answers(self, batch: int) -> Counter:
         return sum((rows_of(unpack(row.blob)) for row in self.work(batch)), Counter())
@@ -167,7 +163,7 @@ def test_operator_of_another_run_is_not_used():
 
 def test_direct_envelopes_pass_as_they_are():
     rows = [Row(grp=DIRECT, bucket=task, task=task, name="slow", newest=0, blob=b"x") for task in (2, 1)]
-    assert list(Operate(pipeline([], 1, MEAN), "run").handleInputRows((DIRECT, 1), iter(rows), None)) == rows
+    assert list(Operate(pipeline([], 1, MEAN), "run").work_on((DIRECT, 1), iter(rows), None)) == rows
 
 
 class KeptParts(PartWriter):

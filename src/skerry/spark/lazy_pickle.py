@@ -13,7 +13,8 @@ __all__ = ["LazyPickle"]
 Content = TypeVar("Content")
 
 _opened: dict[str, Any] = {}
-"""What this process opened last: one run at a time."""
+"""What this process opened last. A run has a few such, and a process has one run at a time."""
+_MOST = 4
 
 
 class LazyPickle(Generic[Content]):
@@ -29,7 +30,8 @@ class LazyPickle(Generic[Content]):
     def open(self) -> Content:
         """What is in it, unpacked once per process."""
         if self._id not in _opened:
-            _opened.clear()
+            while len(_opened) >= _MOST:
+                del _opened[next(iter(_opened))]
             _opened[self._id] = pickle.loads(self._packed)
         content: Content = _opened[self._id]
         return content

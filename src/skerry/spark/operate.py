@@ -6,13 +6,12 @@ again if the saved state is still the one it left, which spares the restoring.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import Row
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.stateful_processor import MapState
 
 from skerry.build.cut import CutView
 from skerry.errors import CheckpointError
@@ -43,20 +42,19 @@ _kept: dict[tuple[str, int, int], _Kept] = {}
 _ONE_BUCKET = Layout(1)
 
 
-class Operate(StatefulProcessor):
+class Operate:
     """Runs the second part of each view."""
+
+    _pages: MapState
 
     def __init__(
         self, pipeline: Pipeline, run: str, part_writer: PartWriter | None = None, layout: Layout = _ONE_BUCKET
     ) -> None:
         self._views, self._run, self._part_writer, self._layout = pipeline.views, run, part_writer, layout
 
-    def init(self, handle: StatefulProcessorHandle) -> None:
-        """Open the state: pages by name."""
-        self._pages = handle.getMapState("pages", "page STRING", "blob BINARY")
-
-    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Row]:
-        """Work on one bucket's envelopes."""
+    def work_on(self, key: tuple[int, int], rows: Iterable[Row], pages: MapState) -> Iterator[Row]:
+        """Work on one bucket's envelopes, with the state that Spark keeps for it."""
+        self._pages = pages
         group, address = key
         if group == DIRECT:
             yield from rows
@@ -76,9 +74,6 @@ class Operate(StatefulProcessor):
         self._save(kept)
         _kept[(self._run, group, address)] = kept
         yield from self._send(group, bucket, kept.work, answers, lost)
-
-    def close(self) -> None:
-        """Nothing to let go."""
 
     def _send(
         self,

@@ -29,6 +29,7 @@ from skerry.spark.deliver import Deliver
 from skerry.spark.envelope import SPARK_SCHEMA
 from skerry.spark.foreign import foreign_envelopes, is_live
 from skerry.spark.operate import Operate
+from skerry.spark.processor import Processor
 from skerry.spark.redistribute import Redistribution
 from skerry.spark.route import RouteSettings
 from skerry.spark.session import PARTITIONS, session
@@ -129,7 +130,9 @@ class SparkRuntime:
         layout = self._buckets.layout
         if any(view.stateful for view in self._pipeline.views):
             operate = Operate(self._pipeline, self._checkpoint.run, self._sink.part_writer(), layout)
-            frame = frame.groupBy("grp", "bucket").transformWithState(operate, SPARK_SCHEMA, "Append", "None")
+            frame = frame.groupBy("grp", "bucket").transformWithState(
+                Processor(operate), SPARK_SCHEMA, "Append", "None"
+            )
         writer = frame.writeStream.foreachBatch(deliver).option(
             "checkpointLocation", str(self._checkpoint.folder / "spark")
         )
