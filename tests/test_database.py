@@ -205,7 +205,7 @@ def test_missing_file_is_told_before_anything_is_written(project):
 
 def test_every_error_can_be_caught_by_its_public_name():
     with pytest.raises(SkerryError):
-        skerry.connect().execute("SELECT 1")
+        skerry.connect().execute("SELECT speed FROM nowhere")
 
 
 def test_project_reads_what_views_and_subscriptions_need_and_no_more(tmp_path):

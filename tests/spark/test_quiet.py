@@ -1,28 +1,26 @@
 """A live source that is wholly quiet: time goes on, and the silence of its sensors is noticed."""
 
 import socket
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
-from skerry.build.cut import cut_view
 from skerry.catalog import Catalog
 from skerry.database import Database, Settings
-from skerry.lang.sql import Session
-from skerry.pipeline.pipeline import Pipeline
-from skerry.pipeline.runtime import RunOptions
 from skerry.sinks.memory import MemorySink
-from skerry.spark.runtime import SparkRuntime
-from skerry.testing.sources import GivenConnector
-from tests.fjord.given import batch
-from tests.replay.test_quiet import SCHEMA, SCRIPT
 
 OF_SPARK = """CREATE SOURCE m (value VARCHAR, timestamp TIMESTAMP, WATERMARK FOR timestamp AS timestamp)
     WITH (connector='spark', spark_format='socket', 'spark.host'='127.0.0.1', 'spark.port'='{port}',
           'spark.includeTimestamp'='true', idle_timeout='1s');
     CREATE MATERIALIZED VIEW quiet AS
     SELECT value FROM SILENCE(m, timestamp, INTERVAL '2' SECOND, across => value) AS s"""
+
+OF_A_FOLDER = """CREATE SOURCE m (ts TIMESTAMP, sensor INT, WATERMARK FOR ts AS ts)
+    WITH (connector='folder', path='*.csv', idle_timeout='1s');
+    CREATE MATERIALIZED VIEW quiet AS
+    SELECT sensor, ts FROM SILENCE(m, ts, INTERVAL '2' SECOND, across => sensor) AS s"""
 
 pytestmark = pytest.mark.spark
 
@@ -33,13 +31,12 @@ def until_silent(sink, polls=600):
     return lambda: sink.table("quiet").num_rows >= 2 or next(left, None) is None
 
 
-def test_silence_of_all_sensors_is_noticed():
-    session, sink = Session(Catalog.in_memory()), MemorySink()
-    session.execute(SCRIPT.replace("'10s'", "'1s'").replace("'30' SECOND", "'3' SECOND"))
-    connector = GivenConnector(session.catalog.sources()[0], [[batch([(0, 1), (1_000_000, 2)], SCHEMA)]])
-    connector.live = True
-    pipeline = Pipeline((connector,), tuple(map(cut_view, session.plans())))
-    SparkRuntime(pipeline, sink, RunOptions(master="local[2]")).run(stopped=until_silent(sink))
+def test_silence_of_all_sensors_is_noticed(tmp_path):
+    now = datetime.now(UTC).replace(tzinfo=None)
+    (tmp_path / "m.csv").write_text(f"sensor,ts\n1,{now}\n2,{now}\n")
+    database, sink = Database(Catalog.in_memory(), tmp_path), MemorySink()
+    database.execute(OF_A_FOLDER)
+    database.run(sink, Settings("spark", "local[2]"), stopped=until_silent(sink))
     assert sorted(sink.table("quiet").column("sensor").to_pylist()) == [1, 2]
 
 

@@ -45,7 +45,7 @@ def list_options(proposal: Proposal) -> dict[str, str]:
         found["event_time_unit"] = proposal.event_time.unit
     if proposal.sequence is not None:
         found["sequence"] = proposal.sequence
-    if proposal.sample_period_us is not None:
+    if proposal.sample_period_us is not None and proposal.event_time is not None and proposal.delay_us is not None:
         found["sample_period"] = show_span(proposal.sample_period_us)
     return found
 
