@@ -58,7 +58,7 @@ class SparkRuntime:
             _keep_interrupt(),
             precompile_in_background([], list_precompiled(pipeline, subscribed=register is not None)),
         ):
-            self._spark = session(options.master)
+            self._spark = session(options.master, rows_in_jvm=bool(pipeline.foreign))
         self._temporary = None if options.checkpoint else make_private_folder()
         folder = options.checkpoint or self._temporary
         assert folder is not None
