@@ -46,7 +46,7 @@ def skerry(folder: Path, what: str, batch_rows: int, master: str) -> Measured:
         moments.append(time.perf_counter())
         read.append(sum(tally.read for tally in outcome.tallies.values()))
 
-    with tempfile.TemporaryDirectory() as out:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as out:
         run = SparkRuntime(pipeline, FileSink(Path(out), "parquet"), RunOptions(master))
         moments.append(time.perf_counter())
         run.run(watch=watch)
@@ -101,7 +101,7 @@ def _self_join(stream: Callable[[str], DataFrame], name: str) -> DataFrame:
 
 
 def _measured(frame: DataFrame) -> Measured:
-    with tempfile.TemporaryDirectory() as checkpoint:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as checkpoint:
         counted = frame.observe("answers", F.count(F.lit(1)).alias("rows"))
         writer = counted.writeStream.format("noop").option("checkpointLocation", checkpoint)
         query = writer.trigger(availableNow=True).start()
