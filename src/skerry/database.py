@@ -17,6 +17,7 @@ from skerry.errors import InputError, OptionError, SetupError, SkerryError
 from skerry.fjord.runtime import FjordRuntime
 from skerry.lang.sql import Session
 from skerry.model.batch import as_batch
+from skerry.model.bulk_load import load_in_bulk
 from skerry.model.sealed_folder import SealedFolder
 from skerry.model.time import Micros
 from skerry.pipeline.outcome import Outcome
@@ -115,7 +116,7 @@ class Database:
 
     def subscribe(self, subscriptions: Iterable[Subscription]) -> None:
         """Enter subscriptions: all, or if one of them is wrong none. A run takes them up with its next batch."""
-        with self.catalog.all_or_nothing():
+        with self.catalog.all_or_nothing(), load_in_bulk():
             self._session.subscribe(subscriptions)
 
     def add_rules(self, file: Path) -> list[str]:

@@ -15,6 +15,7 @@ from skerry.index.query_index import QueryIndex
 from skerry.index.region import Derived, Region
 from skerry.index.regions import Regions
 from skerry.lang.sql.predicates import Predicates
+from skerry.model.bulk_load import load_in_bulk
 from skerry.model.duckdb_session import open_duckdb
 from skerry.subscriptions.counters import COUNTS, Counted
 
@@ -73,12 +74,13 @@ class Registry:
 
     def change(self, changes: Sequence[SubscriptionChange]) -> None:
         """Take changes up, in order. Those of other streams, and what cannot be read any more, are passed over."""
-        for change in changes:
-            self.version = change.version
-            index = self._indexes.get(change.subscription.stream)
-            if index is not None:
-                self._take_up(index, change)
-        self._repeat_early()
+        with load_in_bulk():
+            for change in changes:
+                self.version = change.version
+                index = self._indexes.get(change.subscription.stream)
+                if index is not None:
+                    self._take_up(index, change)
+            self._repeat_early()
 
     def matches(self, stream: str, batch: pa.RecordBatch) -> dict[str, pa.RecordBatch]:
         """What a batch's readings answer, by output, and under ``COUNTS`` how often each subscription was true."""
