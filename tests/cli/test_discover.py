@@ -1,9 +1,6 @@
 """Discovery on a real broker and over files."""
 
 import json
-import shutil
-import socket
-import subprocess
 import threading
 import time
 
@@ -15,29 +12,16 @@ from typer.testing import CliRunner
 from skerry import MemorySink, Settings, connect
 from skerry.cli import app
 from skerry.errors import InputError, SkerryError
+from skerry.testing.broker import Broker
+from tests.brokers import needs_mosquitto
 
-MOSQUITTO = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
+pytestmark = needs_mosquitto
 
 
 @pytest.fixture(scope="module")
-def broker(tmp_path_factory):
-    """A broker of its own, on a port that is free."""
-    if MOSQUITTO is None:
-        pytest.skip("there is no mosquitto on this machine")
-    folder = tmp_path_factory.mktemp("broker")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    (folder / "mosquitto.conf").write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\npersistence false\n")
-    process = subprocess.Popen([MOSQUITTO, "-c", str(folder / "mosquitto.conf")], stderr=subprocess.DEVNULL)
-    for _ in range(200):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                break
-        time.sleep(0.05)
-    yield port
-    process.terminate()
-    process.wait(10)
+def broker():
+    with Broker() as started:
+        yield started.port
 
 
 @pytest.fixture
@@ -101,9 +85,9 @@ def test_broker_that_says_nothing_is_told(broker):
     ("url", "message"),
     [
         ("mqtt://127.0.0.1:1", "cannot reach the broker 'mqtt://127.0.0.1:1'"),
-        ("mqtt://me:hidden@127.0.0.1:1", "cannot reach the broker 'mqtt://me@127.0.0.1:1'"),
-        ("http://127.0.0.1", "the address of a broker is written mqtt://host:1883"),
-        ("mqtt://host:99999", "the address of a broker is written mqtt://host:1883"),
+        ("mqtt://me:hidden@127.0.0.1:1", "cannot reach the broker 'mqtt://127.0.0.1:1'"),
+        ("http://127.0.0.1", "is no address of an MQTT broker"),
+        ("mqtt://host:99999", "is no address of an MQTT broker"),
         ("in/*.jsonl", r"no file fits 'in/\*\.jsonl'"),
     ],
 )

@@ -8,11 +8,11 @@ from skerry.catalog import Source
 from skerry.errors import LimitError
 from skerry.model.time import END_OF_TIME, Micros, seconds
 from skerry.model.window import Window
-from skerry.operators.operator import Operator
 from skerry.plan.sampled_aggregate import SampledAggregate
 from skerry.plan.scan import Scan
 from skerry.testing import laws
 from tests.operators.readings import SCHEMA, batch_of, fold, steps
+from tests.operators.two_halves import TwoHalves
 from tests.oracles.samples import count_samples
 
 SECOND, SOME_SECONDS = seconds(1), seconds(3)
@@ -32,19 +32,12 @@ RATES = st.sampled_from(
 either = pytest.mark.parametrize("silent_rows", [False, True])
 
 
-class BothHalves(Operator):
+class BothHalves(TwoHalves):
     """The two halves as one operator."""
 
     def __init__(self, window, *, keys=("segment",), folds=(), rates=(SECOND, ()), forget=SOME_SECONDS, silent=True):
         node = SampledAggregate(SCAN, window, "ts", keys, tuple(folds), "sensor", *rates, forget, silent)
-        self._partial, self._whole = build_partial_samples(node), build_sampled_aggregate("v", node)
-        self.schema = self._whole.schema
-        self.advance, self.changes, self.note_end = self._whole.advance, self._whole.changes, self._whole.note_end
-        self.restore, self.snapshot, self.figures = self._whole.restore, self._whole.snapshot, self._whole.figures
-        self.redistribute = self._whole.redistribute
-
-    def transition(self, batch, stream=0):
-        return self._whole.transition(self._partial.transition(batch))
+        super().__init__(build_partial_samples(node), build_sampled_aggregate("v", node))
 
 
 @either

@@ -7,31 +7,24 @@ from hypothesis import strategies as st
 
 from skerry.model.session_window import SessionWindow
 from skerry.model.time import END_OF_TIME, Micros, seconds
-from skerry.operators.operator import Operator
 from skerry.operators.session_aggregate import PartialSessions
 from skerry.operators.silence import Silence
 from skerry.testing import laws
 from tests.operators.readings import SCHEMA, batch_of, steps
+from tests.operators.two_halves import TwoHalves
 from tests.oracles.silences import find_silences
 
 spans = st.sampled_from([(seconds(1), seconds(1)), (seconds(3), seconds(8)), (seconds(10), seconds(90))])
 either = pytest.mark.parametrize("returns", [False, True])
 
 
-class BothHalves(Operator):
+class BothHalves(TwoHalves):
     """The two halves of SILENCE as one operator."""
 
     def __init__(self, spans, returns, keys=("segment",)):
         fields = [SCHEMA.field(key) for key in keys]
-        self._partial = PartialSessions(SessionWindow(spans[0]), "ts", fields, [])
-        self._whole = Silence(fields, spans[0], returns=returns, forget_us=spans[1])
-        self.schema = self._whole.schema
-        self.advance, self.changes, self.note_end = self._whole.advance, self._whole.changes, self._whole.note_end
-        self.restore, self.snapshot, self.figures = self._whole.restore, self._whole.snapshot, self._whole.figures
-        self.redistribute = self._whole.redistribute
-
-    def transition(self, batch, stream=0):
-        return self._whole.transition(self._partial.transition(batch))
+        first = PartialSessions(SessionWindow(spans[0]), "ts", fields, [])
+        super().__init__(first, Silence(fields, spans[0], returns=returns, forget_us=spans[1]))
 
 
 @either

@@ -12,8 +12,9 @@ from skerry.cli.run import interruptible
 from skerry.errors import InputError
 from skerry.lang.sql.create_source import CLOCK_OPTIONS
 from skerry.model.atomic_write import write_atomically
+from skerry.sensors.broker_address import BrokerAddress
 from skerry.sensors.discover.files import propose_files
-from skerry.sensors.discover.listen import conceal_password, listen
+from skerry.sensors.discover.listen import listen
 from skerry.sensors.discover.propose import Proposal, propose
 from skerry.sensors.discover.script import list_options, write_script
 from skerry.sources.connectors import CONNECTORS
@@ -46,14 +47,15 @@ def discover(
 
 
 def _ask_broker(url: str, topic: str, seconds: float) -> list[tuple[Proposal, str]]:
+    address = BrokerAddress.parse(url)
     with interruptible() as stopped, Console(stderr=True).status(f"listening to {topic} for {seconds:g} s"):
-        samples = listen(url, topic, seconds, stopped.is_set)
+        samples = listen(address, topic, seconds, stopped.is_set)
     found = propose(samples)
     if not found:
         heard = f"{len(samples)} messages were heard on {topic!r}, and no reading in JSON or CBOR was among them"
         raise InputError(f"{heard}; listen longer with --seconds, or to others with --topic")
-    own = {"connector": "mqtt", "url": conceal_password(url)}
-    if own["url"] != url:
+    own = {"connector": "mqtt", "url": address.public_url}
+    if address.password is not None:
         typer.echo(
             "note: the password is not in the script; put it into a file, and add password_file='FILE'", err=True
         )

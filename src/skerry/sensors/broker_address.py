@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from skerry.errors import OptionError
 
@@ -52,8 +52,20 @@ class BrokerAddress:
         >>> str(BrokerAddress.parse("mqtt://ann:secret@127.0.0.1"))
         'mqtt://127.0.0.1:1883'
         """
+        return self._write("")
+
+    @property
+    def public_url(self) -> str:
+        """It without the password, as a script may say it.
+
+        >>> BrokerAddress.parse("mqtts://a%40b:secret@broker").public_url
+        'mqtts://a%40b@broker:8883'
+        """
+        return self._write("" if self.username is None else f"{quote(self.username, safe='')}@")
+
+    def _write(self, user: str) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{'mqtts' if self.is_encrypted else 'mqtt'}://{host}:{self.port}"
+        return f"{'mqtts' if self.is_encrypted else 'mqtt'}://{user}{host}:{self.port}"
 
 
 def check_topic(topic: str, meaning: str) -> str:

@@ -9,6 +9,7 @@ from skerry.errors import SqlError, UnknownStream
 from skerry.lang.sql.create_source import identifier, interval
 from skerry.lang.sql.from_clause import call_name, stream
 from skerry.lang.sql.joins import common_type
+from skerry.lang.sql.named_arguments import read_named_arguments, read_truth
 from skerry.lang.sql.scalar import Scope, scalar
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
@@ -36,7 +37,7 @@ def gather_node(table: exp.Expr, streams: Streams, *, early: bool, limit: int) -
     call = table.this
     if not call.expressions or any(isinstance(part, exp.Kwarg) for part in call.expressions[:1]):
         raise SqlError(f"GATHER begins with a stream: {_FORM}", location_of(call))
-    given = _arguments(call)
+    given = read_named_arguments("GATHER", call, call.expressions[1:], _KNOWN)
     sources = _sources(call.expressions[0], streams)
     family = isinstance(call.expressions[0], exp.Literal)
     if "across" not in given and not family:
@@ -52,26 +53,13 @@ def gather_node(table: exp.Expr, streams: Streams, *, early: bool, limit: int) -
         interval(given["within"]),
         _number(given.get("min_arity")),
         early,
-        _truth(given.get("flatten")),
+        read_truth("flatten", given.get("flatten")),
         limit,
     )
     if node.span_us < 0:
         raise SqlError("GATHER cannot look into the future: within is negative", location_of(call))
     alias = table.args.get("alias")
     return node, Scope(identifier(alias.this) if alias else "gather", node.schema)
-
-
-def _arguments(call: exp.Func) -> dict[str, exp.Expr]:
-    found: dict[str, exp.Expr] = {}
-    for part in call.expressions[1:]:
-        name = part.name.lower() if isinstance(part, exp.Kwarg) else ""
-        if name not in _KNOWN:
-            message = f"GATHER does not know {part.sql('risingwave')!r}; known are {', '.join(_KNOWN)}"
-            raise SqlError(message, location_of(part) or location_of(call))
-        if name in found:
-            raise SqlError(f"GATHER: {name} is given twice", location_of(part) or location_of(call))
-        found[name] = part.expression
-    return found
 
 
 def _sources(named: exp.Expr, streams: Streams) -> list[Source]:
@@ -120,11 +108,3 @@ def _number(written: exp.Expr | None) -> int:
     ):
         raise SqlError(f"min_arity is a number from 1, got {written.sql('risingwave')}", location_of(written))
     return int(written.name)
-
-
-def _truth(written: exp.Expr | None) -> bool:
-    if written is None:
-        return False
-    if not isinstance(written, exp.Boolean):
-        raise SqlError(f"flatten is TRUE or FALSE, got {written.sql('risingwave')}", location_of(written))
-    return bool(written.this)

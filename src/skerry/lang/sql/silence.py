@@ -6,6 +6,7 @@ from skerry.catalog import Source
 from skerry.errors import SqlError
 from skerry.lang.sql.create_source import identifier, interval
 from skerry.lang.sql.from_clause import call_name, stream, time_column
+from skerry.lang.sql.named_arguments import read_named_arguments, read_truth
 from skerry.lang.sql.scalar import Scope, condition, scalar
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
@@ -35,8 +36,9 @@ def silence_node(table: exp.Expr, streams: Streams) -> tuple[Node, Scope]:
     """Bind a call of SILENCE; give its node, and the names that may be used above it."""
     call = table.this
     source, time, gap_us = _read_positional(call, streams)
-    given = _read_named(call)
-    returns = _read_truth(given.get("returns"))
+    named = [part for part in call.expressions if isinstance(part, exp.Kwarg)]
+    given = read_named_arguments("SILENCE", call, named, _KNOWN)
+    returns = read_truth("returns", given.get("returns"))
     forget_us = interval(given["forget_after"]) if "forget_after" in given else _DAY
     if "forget_after" in given and not returns:
         message = "forget_after is how long a silent sensor is remembered for its return; write returns => TRUE too"
@@ -62,27 +64,6 @@ def _read_positional(call: exp.Func, streams: Streams) -> tuple[Source, str, Mic
     if gap_us <= 0:
         raise SqlError("a silence lasts longer than zero", location_of(call))
     return source, time, gap_us
-
-
-def _read_named(call: exp.Func) -> dict[str, exp.Expr]:
-    found: dict[str, exp.Expr] = {}
-    for part in call.expressions:
-        if not isinstance(part, exp.Kwarg):
-            continue
-        name = part.name.lower()
-        if name not in _KNOWN:
-            message = f"SILENCE does not know {part.sql('risingwave')!r}; known are {', '.join(_KNOWN)}"
-            raise SqlError(message, location_of(part) or location_of(call))
-        if name in found:
-            raise SqlError(f"SILENCE: {name} is given twice", location_of(part) or location_of(call))
-        found[name] = part.expression
-    return found
-
-
-def _read_truth(written: exp.Expr | None) -> bool:
-    if written is not None and not isinstance(written, exp.Boolean):
-        raise SqlError(f"returns is TRUE or FALSE, got {written.sql('risingwave')}", location_of(written))
-    return bool(written is not None and written.this)
 
 
 def _read_sensor(across: exp.Expr | None, source: Source, time: str) -> tuple[Node, tuple[str, ...]]:

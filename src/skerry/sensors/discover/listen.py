@@ -4,28 +4,29 @@ import ssl
 import threading
 import time
 from collections.abc import Callable
-from urllib.parse import SplitResult, unquote, urlsplit
 from uuid import uuid4
 
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.reasoncodes import ReasonCode
 
-from skerry.errors import OptionError, SourceError
+from skerry.errors import SourceError
 from skerry.model.time import Micros
+from skerry.sensors.broker_address import BrokerAddress
 from skerry.sensors.discover.samples import Sample
 
-__all__ = ["conceal_password", "listen"]
+__all__ = ["listen"]
 
 _MOST_MESSAGES = 200_000
 _MOST_BYTES = 256 << 20
 _PATIENCE_SECONDS = 10.0
-_PORTS = {"mqtt": 1883, "mqtts": 8883}
 
 
-def listen(url: str, topic: str, seconds: float, stopped: Callable[[], bool] = lambda: False) -> list[Sample]:
+def listen(
+    address: BrokerAddress, topic: str, seconds: float, stopped: Callable[[], bool] = lambda: False
+) -> list[Sample]:
     """All messages on a topic within some seconds, or as many as memory should hold."""
-    ear = _Ear(_parse(url), url, topic)
+    ear = _Ear(address, topic)
     try:
         ear.connect()
         end = time.monotonic() + seconds
@@ -36,42 +37,20 @@ def listen(url: str, topic: str, seconds: float, stopped: Callable[[], bool] = l
     return ear.heard
 
 
-def conceal_password(url: str) -> str:
-    """The address without its password.
-
-    >>> conceal_password("mqtts://me:hidden@host:8883")
-    'mqtts://me@host:8883'
-    """
-    parts = urlsplit(url)
-    user, _, host = parts.netloc.rpartition("@")
-    return parts._replace(netloc=f"{user.partition(':')[0]}@{host}" if user else host).geturl()
-
-
-def _parse(url: str) -> SplitResult:
-    parts = urlsplit(url)
-    try:
-        is_whole = parts.scheme in _PORTS and parts.hostname and (parts.port is None or parts.port > 0)
-    except ValueError:
-        is_whole = False
-    if not is_whole or parts.path.strip("/"):
-        raise OptionError(f"the address of a broker is written mqtt://host:1883 or mqtts://host:8883; got {url!r}")
-    return parts
-
-
 class _Ear:
     """One connection that hears."""
 
-    def __init__(self, parts: SplitResult, url: str, topic: str) -> None:
+    def __init__(self, address: BrokerAddress, topic: str) -> None:
         self.heard: list[Sample] = []
-        self._parts, self._name, self._topic = parts, conceal_password(url), topic
+        self._address, self._topic = address, topic
         self._bytes, self._refused = 0, ""
         self._subscribed = threading.Event()
         client = self._client = mqtt.Client(
             CallbackAPIVersion.VERSION2, client_id=f"skerry-discover-{uuid4().hex[:12]}"
         )
-        if parts.username:
-            client.username_pw_set(unquote(parts.username), unquote(parts.password or ""))
-        if parts.scheme == "mqtts":
+        if address.username:
+            client.username_pw_set(address.username, address.password)
+        if address.is_encrypted:
             client.tls_set_context(ssl.create_default_context())
         client.on_connect, client.on_message = self._on_connect, self._on_message
         client.on_subscribe = self._on_subscribe
@@ -84,14 +63,14 @@ class _Ear:
     def connect(self) -> None:
         """Return when the broker has let this in, and taken the topic."""
         try:
-            self._client.connect(str(self._parts.hostname), self._parts.port or _PORTS[self._parts.scheme])
+            self._client.connect(self._address.host, self._address.port)
         except (OSError, ValueError) as error:
-            raise SourceError(f"cannot reach the broker {self._name!r}: {error}; is it running?") from None
+            raise SourceError(f"cannot reach the broker '{self._address}': {error}; is it running?") from None
         self._client.loop_start()
         if not self._subscribed.wait(_PATIENCE_SECONDS):
-            raise SourceError(f"the broker {self._name!r} does not answer")
+            raise SourceError(f"the broker '{self._address}' does not answer")
         if self._refused:
-            raise SourceError(f"the broker {self._name!r} refuses: {self._refused}")
+            raise SourceError(f"the broker '{self._address}' refuses: {self._refused}")
 
     def close(self) -> None:
         """Leave."""
