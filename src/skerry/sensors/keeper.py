@@ -34,18 +34,25 @@ class DemandKeeper:
     ) -> None:
         self._demand, self._sensors, self._put_sensors = demand, sensors, put_sensors
         self._known: dict[str, Sensor] = dict(demand.sensors)
+        self._counted = set(demand.queries)
         self._is_new = True
 
     def add(self, queries: Iterable[ViewPlan | Subscription]) -> None:
-        """Count queries in."""
+        """Count queries in, in place of those of the same names.
+
+        Somebody else may write to the catalogue while it is read: what was read already may come as a change again.
+        """
         for query in queries:
+            self.remove([query])
             self._demand.add(query)
+            self._counted.add(name_query(query))
             self._is_new = True
 
     def remove(self, queries: Iterable[ViewPlan | Subscription]) -> None:
-        """Count queries out."""
-        for query in queries:
-            self._demand.remove(name_query(query))
+        """Count queries out, if they were counted."""
+        for name in self._counted.intersection(map(name_query, queries)):
+            self._demand.remove(name)
+            self._counted.remove(name)
             self._is_new = True
 
     def look(self) -> None:

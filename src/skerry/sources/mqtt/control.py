@@ -37,14 +37,13 @@ def find_state_topic(data: str) -> str | None:
 class ControlChannel:
     """The proxies of a source's sensors, and the topics by which they talk.
 
-    ``wanted`` may be set by another thread than the one in which messages come.
+    What is wanted may be said in another thread than the one in which messages come.
     """
 
     def __init__(self, state_topic: str, publish: Publish) -> None:
         self.topic = Topic.parse(state_topic)
         self._publish, self._proxies = publish, Proxies()
         self._lock = threading.Lock()
-        self._garbled = 0
 
     def want(self, settings: Mapping[str, Setting], others: Setting | None) -> None:
         """What is wanted of the sensors from now on."""
@@ -63,7 +62,6 @@ class ControlChannel:
             return False
         state = _read_state(payload)
         if state is None:
-            self._garbled += 1
             _log.warning("%s: a state that cannot be read", topic)
             return True
         self._hear(found["sensor"], topic, now, state, listens=not is_retained and state.listens_ms > 0)
