@@ -13,7 +13,6 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,6 +20,7 @@ from _report import Report
 
 from skerry.catalog import Source
 from skerry.model.time import Micros
+from skerry.sources.spool.connector import gather_frames
 from skerry.sources.spool.decode import Decoder
 from skerry.sources.spool.doubles import Identity
 from skerry.sources.spool.receiver import Receiver
@@ -54,24 +54,14 @@ def write(folder: Path, messages: list[Message], identity: Identity) -> float:
     return time.perf_counter() - begun
 
 
-def gather(folder: Path) -> Iterator[pa.RecordBatch]:
-    """What the spool holds, a few frames at a time."""
-    segments = Segments(folder)
-    kept: list[pa.RecordBatch] = []
-    for frame in segments.read(0, segments.count()):
-        kept.append(frame)
-        if sum(batch.num_rows for batch in kept) >= 100_000:
-            yield pa.concat_batches(kept)
-            kept = []
-    yield from [pa.concat_batches(kept)] if kept else []
-
-
 def read(folder: Path) -> tuple[float, int]:
     """How many seconds it takes to decode all again, and how many readings there are."""
     source = Source("road", _SCHEMA, "mqtt", {}, event_time="ts")
     decoder = Decoder(source, "i80/(?P<sensor>[^/]*)/data", "ms")
     begun = time.perf_counter()
-    rows = sum(decoder.decode(received).readings.num_rows for received in gather(folder))
+    segments = Segments(folder)
+    frames = segments.read(0, segments.count())
+    rows = sum(decoder.decode(received).readings.num_rows for received in gather_frames(frames))
     return time.perf_counter() - begun, rows
 
 

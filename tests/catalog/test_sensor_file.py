@@ -37,7 +37,7 @@ ONE = "sensors:\n- {name: a, source: road, kind: loop"
         (f"{ONE},\n  lat: 91, lon: 1}}", "line 3: lat is a number from -90 to 90; got '91'"),
         (f"{ONE}, lat: .nan, lon: 1}}", "lat is a number from -90 to 90; got '.nan'"),
         (f"{ONE}, lat: nan, lon: 1}}", "lat is a number from -90 to 90; got 'nan'"),
-        (f"{ONE}, lat: 1}}", "a place has both, lat and lon"),
+        (f"{ONE}, lat: 1}}", "a location has both, lat and lon"),
         (f"{ONE}, tags: i80}}", "tags is a list of at most 1000 texts, such as [a, b]"),
         (f"{ONE}, tags: [[i80]]}}", "each of tags must be a text of 1 to 1000 printable characters"),
         (f"{ONE}, units: mph}}", "units are a mapping of columns"),

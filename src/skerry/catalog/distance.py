@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Point:
-    """A place: latitude and longitude in degrees."""
+    """A location: latitude and longitude in degrees."""
 
     latitude: float
     longitude: float

@@ -1,4 +1,4 @@
-"""Search: sensors by tag, kind, source, place, freshness and name."""
+"""Search: sensors by tag, kind, source, location, freshness and name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ class Found:
 def find_sensors(
     connection: Connection, sensors: Table, statuses: Table, search: Search, limit: int | None = None
 ) -> list[Found]:
-    """All sensors that fit, or some of them: the nearest first if it is about a place, by name otherwise."""
+    """All sensors that fit, or some of them: the nearest first if it is about a location, by name otherwise."""
     joined = _join(sensors, statuses)
     of_status = [each.label(f"status_{each.name}") for each in statuses.c]
     chosen = select(*sensors.c, *of_status).select_from(joined).order_by(sensors.c.name, sensors.c.source)
@@ -87,10 +87,10 @@ def _join(sensors: Table, statuses: Table) -> Join:
 
 
 def sort_by_distance(found: Sequence[Found], point: Point, within_m: float | None = None) -> list[Found]:
-    """The nearest first, those without a place last, or if a distance is given no more than those within it."""
+    """The nearest first, those without a location last, or if a distance is given no more than those within it."""
     placed = [each for each in found if each.sensor.latitude is not None and each.sensor.longitude is not None]
-    places = np.array([(each.sensor.latitude, each.sensor.longitude) for each in placed], np.float64).reshape(-1, 2)
-    metres = distances_m(point, places[:, 0], places[:, 1])
+    locations = np.array([(each.sensor.latitude, each.sensor.longitude) for each in placed], np.float64).reshape(-1, 2)
+    metres = distances_m(point, locations[:, 0], locations[:, 1])
     nearest = [
         Found(placed[row].sensor, placed[row].status, float(metres[row]))
         for row in np.argsort(metres, kind="stable")

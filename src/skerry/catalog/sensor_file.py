@@ -161,7 +161,7 @@ class _Reader:
                 known = f"{', '.join(_FIELDS)}{suggest(name, _FIELDS)}"
                 raise self._document.fault(value.line, f"unknown key {name!r} of a sensor; known are {known}")
         if ("lat" in given) != ("lon" in given):
-            raise self._document.fault(written.line, "a place has both, lat and lon")
+            raise self._document.fault(written.line, "a location has both, lat and lon")
         return Sensor(
             self._required(given, "name", written.line),
             self._text(given["source"], "source") if "source" in given else self._home(written.line),

@@ -171,7 +171,7 @@ class Catalog:
         return self.sensor_entries.all()
 
     def find_sensors(self, search: Search, limit: int | None = None) -> list[Found]:
-        """The sensors that fit, with their statuses: the nearest first if a place is given, by name otherwise."""
+        """The sensors that fit, with their statuses: the nearest first if a location is given, by name otherwise."""
         return find_sensors(self._connection, _of_sensors, _of_statuses, search, limit)
 
     def count_sensors(self, search: Search) -> int:

@@ -35,7 +35,7 @@ _NONE = "no sensor is known yet; sources let theirs be known when they are run, 
 
 @sensors.command(name="list")
 def list_(project: _Project = _HERE, limit: _Limit = None, json_: _Json = False) -> None:
-    """List the sensors of all sources: name, source, kind, place, tags, status.
+    """List the sensors of all sources: name, source, kind, location, tags, status.
 
     Example: skerry sensors list --project i80
     """
@@ -56,7 +56,7 @@ def find(
     limit: _Limit = None,
     json_: _Json = False,
 ) -> None:
-    """Find sensors by tag, kind, source, place, freshness or a part of the name: all that is given must hold.
+    """Find sensors by tag, kind, source, location, freshness or a part of the name: all that is given must hold.
 
     Example: skerry sensors find --tag i80 --near 37.87,-122.3,500 --seen-within 1m
     """

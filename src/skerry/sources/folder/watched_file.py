@@ -102,7 +102,7 @@ def _hold_back(data: bytes) -> int:
 
 
 def _receive(lane: TextLane, start: int, stop: int, arrived_us: Micros) -> pa.RecordBatch:
-    """Lines as JSON, each with its place in the file."""
+    """Lines as JSON, each with its location in the file."""
     block = lane.read_records(start, stop)
     parsed = lane.parse(block.lines.skip_to(lane.body_start()))
     lines = parsed.lines.text.cast(pa.string()) if isinstance(lane, JsonLane) else _to_json(parsed.texts)

@@ -15,7 +15,7 @@ from skerry.sources.spool.decode import Decoder
 from skerry.sources.spool.lane import SpoolLane
 from skerry.sources.spool.segments import Segments
 
-__all__ = ["SpooledConnector"]
+__all__ = ["SpooledConnector", "gather_frames"]
 
 _BATCH_ROWS = 100_000
 """Frames are decoded together up to so many readings: a quiet source has few in each."""
@@ -41,7 +41,7 @@ class SpooledConnector(Connector):
     def read(self, split: Split) -> Iterator[Decoded]:
         """Decode frames, many at a time."""
         frames = Segments(self._find_folder()).read(split.start, split.stop)
-        for received in _gather(frames):
+        for received in gather_frames(frames):
             yield self.decoder.decode(received)
 
     @abstractmethod
@@ -58,7 +58,7 @@ class SpooledConnector(Connector):
         return self.folder
 
 
-def _gather(frames: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def gather_frames(frames: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Join frames up to a good number of rows."""
     kept: list[pa.RecordBatch] = []
     for frame in frames:

@@ -33,7 +33,7 @@ __all__ = [
 RECEIVED = pa.schema(
     {"origin": pa.string(), "line": pa.string(), "problem": pa.string(), "arrived": pa.timestamp("us")},
 )
-"""One reading as it came: where from (a topic, a place in a file), its JSON text, when; or why it cannot be one."""
+"""One reading as it came: where from (a topic, a location in a file), its JSON text, when; or why it cannot be one."""
 
 MARK, _UNMARKED = b"SKF1", b"\0\0\0\0"
 _HEADER = struct.Struct("<4sIIqII")
