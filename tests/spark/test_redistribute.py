@@ -84,10 +84,13 @@ def opened(folder: Path, views: str = VIEWS) -> Database:
 
 
 def run(folder: Path, sink: MemorySink, buckets: int | None, batches: int | None = None, views: str = VIEWS) -> Outcome:
-    """Go on with so many buckets, for so many batches; then one more is left half-way."""
-    seen: list[Outcome] = []
+    """Go on with so many buckets, until so many batches are done in all; then one more is left half-way.
+
+    In all, for the batch that the run before left half-way comes first, in the number of buckets that it had.
+    """
+    seen = [Outcome()]
     settings = Settings("spark", "local[2]", folder / "checkpoint", step_rows=ROWS, buckets=buckets)
-    stopped = lambda: batches is not None and len(seen) >= batches  # noqa: E731
+    stopped = lambda: batches is not None and seen[-1].batches >= batches  # noqa: E731
     return opened(folder, views).run(sink, settings, stopped=stopped, watch=seen.append)
 
 
@@ -105,8 +108,10 @@ def undisturbed(tmp_path_factory) -> dict[str, Counter[str]]:
 
 def test_every_kind_of_state_is_spread_over_more_buckets_and_over_one(tmp_path, undisturbed):
     sink = MemorySink()
-    done = [run(tmp_path, sink, buckets, batches).batches for buckets, batches in ((2, 2), (3, 1), (1, None))]
-    assert 2 <= done[0] < done[1] < done[2] == FILES
+    two = run(tmp_path, sink, 2, batches=2).batches
+    three = run(tmp_path, sink, 3, batches=two + 1).batches
+    one = run(tmp_path, sink, 1).batches
+    assert 2 <= two < three < one == FILES
     assert rows(sink) == undisturbed
 
 
@@ -124,8 +129,8 @@ def read_generation(folder: Path) -> int:
 
 def test_change_that_breaks_off_at_every_point_changes_nothing(tmp_path, monkeypatch, undisturbed):
     sink = MemorySink()
-    for buckets in (2, None):  # the checkpoint keeps the number
-        run(tmp_path, sink, buckets, batches=1, views=MEAN)
+    for batches, buckets in ((1, 2), (2, None)):  # the checkpoint keeps the number
+        run(tmp_path, sink, buckets, batches, views=MEAN)
     assert read_generation(tmp_path) == 0
     points = ((Checkpoint, "keep_layout", 3), (Redistribution, "_repartition", 3), (Redistribution, "_settle", None))
     for owner, where, buckets in points:
