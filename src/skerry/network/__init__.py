@@ -1,0 +1,1 @@
+"""Runtime 3: motes in a simulated network. Time, radio, topologies, routing, and what runs on motes."""

@@ -1,0 +1,57 @@
+"""Simulated time: things happen in the order of their times, and the same again in every run."""
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import Any
+
+from skerry.errors import InputError
+from skerry.model.time import Micros
+
+__all__ = ["Simulation"]
+
+_Event = tuple[int, int, int, Callable[..., None], tuple[Any, ...]]
+
+
+class Simulation:
+    """A queue of events by (time, priority, sequence): of equal times the lower priority is first, then the earlier.
+
+    >>> simulation = Simulation()
+    >>> simulation.at(5, print, "five")
+    >>> simulation.after(2, print, "two")
+    >>> simulation.at(5, print, "five, but urgent", priority=-1)
+    >>> simulation.run()
+    two
+    five, but urgent
+    five
+    >>> simulation.now
+    5
+    """
+
+    def __init__(self) -> None:
+        self.now = Micros(0)
+        self.events = 0
+        """How many have happened."""
+        self._queue: list[_Event] = []
+        self._sequence = 0
+
+    def at(self, time: int, action: Callable[..., None], *arguments: Any, priority: int = 0) -> None:
+        """Have something done at a time, which must not be past."""
+        if time < self.now:
+            raise InputError(f"nothing can be done at {time} us any more: it is {self.now} us")
+        self._sequence += 1
+        heappush(self._queue, (time, priority, self._sequence, action, arguments))
+
+    def after(self, delay_us: int, action: Callable[..., None], *arguments: Any, priority: int = 0) -> None:
+        """Have something done after a delay."""
+        self.at(self.now + delay_us, action, *arguments, priority=priority)
+
+    def run(self, until: int | None = None) -> None:
+        """Go on until nothing is left to do, or up to a time, with it."""
+        queue = self._queue
+        while queue and (until is None or queue[0][0] <= until):
+            time, _, _, action, arguments = heappop(queue)
+            self.now = Micros(time)
+            self.events += 1
+            action(*arguments)
+        if until is not None:
+            self.now = Micros(max(self.now, until))

@@ -1,0 +1,1 @@
+"""Who can hear whom: grids, random fields, files."""
