@@ -31,8 +31,8 @@ class Network:
     >>> programs = network.install(Echo)
     >>> network.boards[1].broadcast(Message(Kind.CONTROL, (), 11))
     >>> network.simulation.run()
-    2 heard 1
     0 heard 1
+    2 heard 1
     """
 
     def __init__(
