@@ -1,32 +1,15 @@
 import pytest
 
 from skerry.errors import InputError
-from skerry.network.message import Kind, Message
-from skerry.network.network import Network
+from skerry.network.message import Kind
 from skerry.network.radio import RadioSettings
 from skerry.network.topology.grid import make_grid
 from skerry.network.topology.topology import Topology
-
-
-class Log:
-    def __init__(self, board):
-        self.board, self.heard = board, []
-
-    def receive(self, sender, message):
-        self.heard.append((self.board.clock, sender, *message.body))
-
-
-def say(*body):
-    return Message(Kind.JOIN, body, 20)
-
-
-def make(topology=None, seed=1, **settings):
-    network = Network(topology or make_grid(1, 3), RadioSettings(**settings), seed)
-    return network, network.install(Log)
+from tests.network.logs import make_logs, say
 
 
 def test_broadcast_is_one_transmission_heard_by_all_neighbours():
-    network, logs = make()
+    network, logs = make_logs()
     network.boards[1].broadcast(say("hello"))
     network.simulation.run()
     assert [[entry[1:] for entry in log.heard] for log in logs] == [[(1, "hello")], [], [(1, "hello")]]
@@ -36,7 +19,7 @@ def test_broadcast_is_one_transmission_heard_by_all_neighbours():
 
 
 def test_links_are_first_in_first_out():
-    network, logs = make()
+    network, logs = make_logs()
     for number in range(50):
         network.boards[1].send(0, say(number))
         network.simulation.run(until=network.simulation.now + 1_000)
@@ -45,7 +28,7 @@ def test_links_are_first_in_first_out():
 
 
 def test_delays_lie_within_bounds():
-    network, logs = make(least_delay_us=100, most_delay_us=200)
+    network, logs = make_logs(least_delay_us=100, most_delay_us=200)
     for number in range(100):
         network.simulation.at(1_000 * number, network.boards[1].broadcast, say(1_000 * number))
     network.simulation.run()
@@ -55,7 +38,7 @@ def test_delays_lie_within_bounds():
 
 def test_same_seed_gives_the_same_run():
     def run(seed):
-        network, logs = make(make_grid(4, 4), seed, loss=0.3)
+        network, logs = make_logs(make_grid(4, 4), seed, loss=0.3)
         for board in network.boards:
             board.broadcast(say(board.mote))
         network.simulation.run()
@@ -66,7 +49,7 @@ def test_same_seed_gives_the_same_run():
 
 
 def test_loss_is_drawn_per_receiver():
-    network, logs = make(make_grid(1, 3), loss=0.5)
+    network, logs = make_logs(make_grid(1, 3), loss=0.5)
     for number in range(200):
         network.boards[1].broadcast(say(number))
     network.simulation.run()
@@ -77,7 +60,7 @@ def test_loss_is_drawn_per_receiver():
 
 def test_loss_of_a_link_goes_before_that_of_the_radio():
     line = Topology.of_links(3, [(0, 1), (1, 2)], losses={(1, 0): 0.0, (1, 2): 1.0})
-    network, logs = make(line, loss=0.5)
+    network, logs = make_logs(line, loss=0.5)
     for number in range(50):
         network.boards[1].broadcast(say(number))
     network.simulation.run()
@@ -85,7 +68,7 @@ def test_loss_of_a_link_goes_before_that_of_the_radio():
 
 
 def test_retries_make_up_for_loss_and_are_counted():
-    network, logs = make(loss=0.5, retries=20)
+    network, logs = make_logs(loss=0.5, retries=20)
     for number in range(100):
         network.boards[1].send(0, say(number))
     network.simulation.run()
@@ -94,7 +77,7 @@ def test_retries_make_up_for_loss_and_are_counted():
 
 
 def test_dead_receiver_hears_nothing_and_costs_all_retries():
-    network, logs = make(retries=3)
+    network, logs = make_logs(retries=3)
     network.radio.attach(0, None)
     network.boards[1].send(0, say())
     network.simulation.run()
@@ -102,7 +85,7 @@ def test_dead_receiver_hears_nothing_and_costs_all_retries():
 
 
 def test_mote_out_of_reach_is_refused():
-    network, _ = make()
+    network, _ = make_logs()
     with pytest.raises(InputError, match="mote 0 cannot reach 2; its neighbours"):
         network.boards[0].send(2, say())
 
@@ -112,7 +95,9 @@ def test_message_that_could_be_changed_is_refused():
         say([1])
 
 
-@pytest.mark.parametrize("wrong", [{"loss": 1.5}, {"least_delay_us": 30_000}, {"retries": -1}])
+@pytest.mark.parametrize(
+    "wrong", [{"loss": 1.5}, {"least_delay_us": 30_000}, {"retries": -1}, {"collisions": True, "duplication": 0.1}]
+)
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(InputError):
         RadioSettings(**wrong)

@@ -53,6 +53,9 @@ class Radio:
         """Have messages to a mote received by somebody from now on; by nobody, if it is dead."""
         self._receive[mote] = None if receiver is None else receiver.receive
 
+    def silence(self, mote: int) -> None:
+        """Forget what a mote still has to send: it is dead. What is on the air is heard."""
+
     def broadcast(self, sender: int, message: Message) -> None:
         """Send to all neighbours at once: one transmission."""
         self.tally.count(sender, message.kind, message.bytes)
