@@ -60,7 +60,7 @@ class Network:
         self._make = make
         programs = [make(board) for board in self.boards]
         for board, program in zip(self.boards, programs, strict=True):
-            self.radio.attach(board.mote, program)
+            self.radio.attach(board.mote, program if board.is_alive else None)
         return programs
 
     def kill(self, mote: int) -> None:
