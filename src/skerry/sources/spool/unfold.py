@@ -27,7 +27,8 @@ _UNFOLD = """
                           CASE WHEN is_sound AND json_valid(payload) THEN json_type(payload) END AS kind FROM unit)))
 """
 _LOOK = """
-    SELECT number, payload AS line, json_valid(payload) AND json_type(payload) = 'OBJECT' AS is_object FROM unit
+    SELECT number, payload AS line, CASE WHEN json_valid(payload) THEN json_type(payload) = 'OBJECT' END AS is_object
+    FROM unit
 """
 
 
