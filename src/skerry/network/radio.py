@@ -5,12 +5,13 @@ from random import Random
 from typing import Protocol
 
 from skerry.errors import InputError
+from skerry.model.time import Micros
 from skerry.network.message import Kind, Message, is_plain
 from skerry.network.simulation import Simulation
 from skerry.network.tally import Tally
 from skerry.network.topology.topology import Topology
 
-__all__ = ["Radio", "RadioSettings", "Receiver"]
+__all__ = ["Observer", "Radio", "RadioSettings", "Receiver"]
 
 
 class Receiver(Protocol):
@@ -18,6 +19,16 @@ class Receiver(Protocol):
 
     def receive(self, sender: int, message: Message) -> None:
         """A message has come from a neighbour."""
+
+
+class Observer(Protocol):
+    """Whoever looks on from outside. Nothing that it does reaches a mote."""
+
+    def see_sent(self, time: Micros, sender: int, receiver: int | None, kind: Kind, message: Message) -> Message:
+        """A transmission, to one receiver or to all neighbours: gives the message back as an object of its own."""
+
+    def see_heard(self, time: Micros, receiver: int, message: Message) -> None:
+        """A receiver has heard the message that ``see_sent`` gave back."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +60,7 @@ class Radio:
     def __init__(self, simulation: Simulation, topology: Topology, settings: RadioSettings, seed: int = 0) -> None:
         self.topology, self.settings = topology, settings
         self.tally = Tally(len(topology))
+        self.observer: Observer | None = None
         self._simulation, self._random = simulation, Random(seed)
         self._receivers: list[Receiver | None] = [None] * len(topology)
         self._free_at: dict[tuple[int, int], int] = {}
@@ -60,6 +72,7 @@ class Radio:
     def broadcast(self, sender: int, message: Message) -> None:
         """Send to all neighbours at once: one transmission."""
         self._count(sender, message)
+        message = self._show(sender, None, message.kind, message)
         for receiver in self.topology.neighbours[sender]:
             self._carry(sender, receiver, message)
 
@@ -70,15 +83,22 @@ class Radio:
                 f"mote {sender} cannot reach {receiver}; its neighbours: {self.topology.neighbours[sender]}"
             )
         self._count(sender, message)
+        message = self._show(sender, receiver, message.kind, message)
         for _ in range(self.settings.retries):
             if self._carry(sender, receiver, message):
                 return
             self.tally.count(sender, Kind.RETRY, message.bytes)
+            message = self._show(sender, receiver, Kind.RETRY, message)
         self._carry(sender, receiver, message)
 
     def _count(self, sender: int, message: Message) -> None:
         assert is_plain(message.body), f"a message holds what could be changed: {message}"
         self.tally.count(sender, message.kind, message.bytes)
+
+    def _show(self, sender: int, receiver: int | None, kind: Kind, message: Message) -> Message:
+        if self.observer is None:
+            return message
+        return self.observer.see_sent(self._simulation.now, sender, receiver, kind, message)
 
     def _carry(self, sender: int, receiver: int, message: Message) -> bool:
         """One receiver's share of a transmission: whether it hears it, and when."""
@@ -95,4 +115,6 @@ class Radio:
     def _hand_over(self, sender: int, receiver: int, message: Message) -> None:
         listening = self._receivers[receiver]
         if listening is not None:
+            if self.observer is not None:
+                self.observer.see_heard(self._simulation.now, receiver, message)
             listening.receive(sender, message)
