@@ -70,5 +70,5 @@ def test_trace_is_read_as_it_was_written(tmp_path):
 
 
 def test_trace_that_cannot_be_written_is_reported(tmp_path):
-    with pytest.raises(OptionError, match="cannot write the trace .*: No such file"):
+    with pytest.raises(OptionError, match=r"cannot write the trace .*: No such file"):
         write_trace([], tmp_path / "none" / "run.jsonl")

@@ -25,7 +25,7 @@ class Transmission:
 
 
 class Trace:
-    """Looks on, and keeps all it sees, in order of time. A message carries its own identity for as long as it flies.
+    """Looks on, and keeps all it sees. A message carries its own identity for as long as it flies.
 
     >>> from skerry.network.network import Network
     >>> from skerry.network.radio import RadioSettings
@@ -42,13 +42,18 @@ class Trace:
     """
 
     def __init__(self) -> None:
-        self.transmissions: list[Transmission] = []
+        self._seen: list[Transmission] = []
         self._flying: dict[int, tuple[Message, Transmission]] = {}
+
+    @property
+    def transmissions(self) -> list[Transmission]:
+        """All that was sent, in order of time: the radio settles when it will try again before it does."""
+        return sorted(self._seen, key=lambda each: each.time_us)
 
     def see_sent(self, time: Micros, sender: int, receiver: int | None, kind: Kind, message: Message) -> Message:
         """Keep a transmission; the copy is known by its identity, and is kept so that no other can have the same."""
         copy, seen = replace(message), Transmission(time, sender, receiver, kind, message.bytes)
-        self.transmissions.append(seen)
+        self._seen.append(seen)
         self._flying[id(copy)] = copy, seen
         return copy
 
@@ -58,7 +63,7 @@ class Trace:
 
 
 def write_trace(transmissions: Iterable[Transmission], path: Path) -> None:
-    """Write JSON lines: ``time_us``, ``sender``, ``receiver``, ``kind``, ``bytes``, ``heard`` with (mote, time) pairs."""
+    """Write JSON lines with the fields of ``Transmission``; ``heard`` has pairs of a mote and a time."""
     try:
         with path.open("w", encoding="utf-8") as file:
             file.writelines(f"{_format(each)}\n" for each in transmissions)
