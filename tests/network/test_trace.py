@@ -26,8 +26,8 @@ class Relay:
             self.board.send(sender, message)
 
 
-def flood(loss: float, seed: int, trace: Trace | None, retries: int = 2) -> Network:
-    network = Network(make_grid(3, 4), RadioSettings(loss=loss, retries=retries), seed)
+def flood(loss: float, seed: int, trace: Trace | None, **settings) -> Network:
+    network = Network(make_grid(3, 4), RadioSettings(loss=loss, retries=2, **settings), seed)
     network.radio.observer = trace
     network.programs = network.install(Relay)
     network.boards[5].broadcast(HELLO)
@@ -42,10 +42,11 @@ def test_looking_on_changes_nothing(loss, seed):
     assert seen.simulation.now == unseen.simulation.now
 
 
+@pytest.mark.parametrize("kind", [{}, {"collisions": True}, {"duplication": 0.2, "reordering": 0.2}])
 @given(loss=st.floats(0, 0.9), seed=st.integers(0, 99))
-def test_trace_has_what_was_counted_and_what_was_heard(loss, seed):
+def test_trace_has_what_was_counted_and_what_was_heard(kind, loss, seed):
     trace = Trace()
-    network = flood(loss, seed, trace)
+    network = flood(loss, seed, trace, **kind)
     tally, seen = network.radio.tally, trace.transmissions
     assert [sum(each.sender == mote for each in seen) for mote in range(12)] == tally.by_mote
     assert sum(each.kind == Kind.RETRY for each in seen) == tally.by_kind[Kind.RETRY]

@@ -33,6 +33,11 @@ class ShortestPaths:
         found = hops[here]
         return None if found < 0 else found
 
+    def change_links(self, topology: Topology) -> None:
+        """Have these links from now on, as if the routing layer had found out."""
+        self._topology = topology
+        self._hops.clear()
+
     def path(self, here: int, target: int) -> list[int] | None:
         """All motes of the way, with both ends; None if there is none."""
         way = [here]

@@ -134,6 +134,6 @@ def apply_change(topology: Topology, change: LinkChange) -> Topology:
 
 
 def _change_link(radio: Radio, motes: list[VigilantMote], change: LinkChange) -> None:
-    radio.topology = apply_change(radio.topology, change)
+    radio.connect(apply_change(radio.topology, change))
     for here, there in ((change.one, change.other), (change.other, change.one)):
         motes[here].see_link(there, change.up)
