@@ -54,4 +54,4 @@ def is_plain(body: Any) -> bool:
     """
     if type(body) is tuple:
         return all(map(is_plain, body))
-    return body is None or type(body) in (int, float, str, bool)
+    return body is None or type(body) in (int, float, str, bool, bytes)

@@ -1,8 +1,9 @@
 """A field: motes that take readings, and a base station that wants the answers."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from skerry.network.routing.shortest_paths import ShortestPaths
 from skerry.network.topology.read_topology import read_topology
 from skerry.network.topology.topology import Topology
 
-__all__ = ["Field", "find_field"]
+__all__ = ["Field", "find_field", "find_lines", "locate_rows", "split_by_mote"]
 
 _COLUMNS = ("mote", "node", "sensor")
 """Where the number of a reading's mote is looked for, if the source does not say."""
@@ -39,15 +40,19 @@ class Field:
 
     topology: Topology
     base: int
-    radio: RadioSettings = RadioSettings()
+    radio: RadioSettings = field(default_factory=RadioSettings)
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Every mote must reach the base station."""
         if not 0 <= self.base < len(self.topology):
-            raise InputError(f"the base station is mote {self.base}; {self.topology.name} has 0 to {len(self.topology) - 1}")
+            raise InputError(f"the base station is mote {self.base}; {self.describe_motes()}")
         if not self.topology.is_connected:
             raise InputError(f"{self.topology.name} is not connected: some motes cannot reach the base station")
+
+    def describe_motes(self) -> str:
+        """Which motes there are."""
+        return f"{self.topology.name} has 0 to {len(self.topology) - 1}"
 
     @cached_property
     def depths(self) -> Int64s:
@@ -75,7 +80,7 @@ def find_lines(topology: Topology) -> tuple[list[list[int]], list[list[int]]] | 
     if topology.positions is None:
         return None
     rows, columns = (_group(topology, axis) for axis in (1, 0))
-    straight = all(b in topology.neighbours[a] for line in rows + columns for a, b in zip(line, line[1:], strict=False))
+    straight = all(b in topology.neighbours[a] for line in rows + columns for a, b in pairwise(line))
     return (rows, columns) if straight and len(rows) * len(columns) == len(topology) else None
 
 
@@ -91,16 +96,27 @@ def _group(topology: Topology, axis: int) -> list[list[int]]:
 def find_field(sources: Sequence[Source], folder: Path) -> Field | None:
     """The field that sources are in; None if they are in none. Files of links are looked for from ``folder`` on."""
     declared = {source.name: source for source in sources if source.network}
-    settings = {tuple(sorted((k, v) for k, v in each.network.items() if k != "mote_column")) for each in declared.values()}
     if not declared:
         return None
-    if len(settings) > 1:
+    if len({_describe_network(each) for each in declared.values()}) > 1:
         raise InputError(f"sources {', '.join(sorted(declared))} are read together, but are in different networks")
     source = next(iter(declared.values()))
     found = parse_options(source.network, NETWORK_OPTIONS, Owner(f"source {source.name!r}"))
-    topology = read_topology(found["topology"], folder)
+    topology = read_topology(_anchor(found["topology"], folder))
     base = _find_middle(topology) if found["base_station"] is None else found["base_station"]
-    return Field(topology, base, RadioSettings(loss=found["link_loss"], retries=found["link_retries"]), found["link_seed"])
+    radio = RadioSettings(loss=found["link_loss"], retries=found["link_retries"])
+    return Field(topology, base, radio, found["link_seed"])
+
+
+def _describe_network(source: Source) -> tuple[tuple[str, str], ...]:
+    """What is said of its network, but for the name of a column, which may differ."""
+    return tuple(sorted((name, value) for name, value in source.network.items() if name != "mote_column"))
+
+
+def _anchor(text: str, folder: Path) -> str:
+    """A topology whose files, if it has any, are looked for from a folder on."""
+    kind, _, rest = text.partition(":")
+    return ":".join([kind, *(str(folder / part) for part in rest.split(":"))]) if kind == "file" and rest else text
 
 
 def _find_middle(topology: Topology) -> int:
@@ -125,9 +141,7 @@ def locate_rows(source: Source, field: Field, readings: pa.RecordBatch) -> Int64
     if pc.any(wrong).as_py():
         row = wrong.index(pa.scalar(True)).as_py()
         value = readings.column(_find_mote_column(source))[row].as_py()
-        raise InputError(
-            f"source {source.name!r} has a reading of mote {value!r}; {field.topology.name} has 0 to {len(field.topology) - 1}"
-        )
+        raise InputError(f"source {source.name!r} has a reading of mote {value!r}; {field.describe_motes()}")
     return motes.to_numpy(zero_copy_only=False)
 
 
@@ -138,7 +152,7 @@ def _find_mote_column(source: Source) -> str:
             return name
     looked_for = given or " or ".join(_COLUMNS)
     raise InputError(
-        f"source {source.name!r} has no column {looked_for}; name the one with the number of the mote: mote_column = '...'"
+        f"source {source.name!r} has no column {looked_for}; say where the number of the mote is: mote_column = '...'"
     )
 
 

@@ -1,7 +1,7 @@
 """A view in a field: the motes that work for it, and the base station's share."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -9,11 +9,11 @@ import pyarrow as pa
 from skerry.build.cut import CutView, Feed
 from skerry.build.table import build_partial
 from skerry.errors import OptionError
-from skerry.fjord.flow import Flow
 from skerry.fjord.saved_state import ViewClock
+from skerry.fjord.scheduler import Module
 from skerry.model.arrays import Int64s
 from skerry.model.batch import join, unpack
-from skerry.model.time import END_OF_TIME, Micros
+from skerry.model.time import Micros
 from skerry.network.message import Kind
 from skerry.network.network import Network
 from skerry.network.routing.tree import find_tree
@@ -28,13 +28,15 @@ from skerry.operators.partial_aggregate import SLICE
 from skerry.pipeline.view_at_work import ViewAtWork
 from skerry.plan.aggregate import Aggregate
 
-__all__ = ["FieldFlow", "make_field_flow", "route_rows"]
+__all__ = ["FieldFlow", "FoldedFlow", "build_row_route", "make_field_flow"]
 
 _ANSWER = -1
 """In place of a stream's number: rows that are answers."""
 
 
-def make_field_flow(view: CutView, tables: Mapping[str, pa.RecordBatch], field: Field, placement: Placement) -> "FieldFlow":
+def make_field_flow(
+    view: CutView, tables: Mapping[str, pa.RecordBatch], field: Field, placement: Placement
+) -> "FieldFlow":
     """A view at work in a field."""
     return (FoldedFlow if placement.folds else FieldFlow)(view, tables, field, placement)
 
@@ -44,7 +46,7 @@ def build_row_route(feed: Feed, tables: Mapping[str, pa.RecordBatch]) -> Operato
     return Feed(feed.name, feed.source, feed.below).build_route(tables)
 
 
-class FieldFlow(Flow):
+class FieldFlow:
     """A view whose rows meet at motes, as its placement says. Every mote where rows meet has an operator of its own.
 
     Simulated time follows event time. Whatever is on its way arrives before the watermark moves, as if the base station
@@ -55,7 +57,7 @@ class FieldFlow(Flow):
         self.view, self.field, self.placement = view, field, placement
         self.network = Network(field.topology, field.radio, field.seed)
         self.work = ViewAtWork(view) if view.stateful else None
-        self.modules = []
+        self.modules: list[Module] = []
         self.sites: dict[int, ViewAtWork] = {field.base: self.work} if self.work else {}
         self._arrived: defaultdict[int, list[tuple[int, bytes]]] = defaultdict(list)
         self._answers: list[pa.RecordBatch] = []
@@ -188,7 +190,7 @@ class FieldFlow(Flow):
 
 
 class FoldedFlow(FieldFlow):
-    """An aggregate that is folded on its way: partial rows go up a tree, slice by slice, and windows close at the base."""
+    """An aggregate that is folded on its way up a tree, slice by slice; windows close at the base station."""
 
     def __init__(self, view: CutView, tables: Mapping[str, pa.RecordBatch], field: Field, placement: Placement) -> None:
         super().__init__(view, tables, field, placement)
@@ -236,14 +238,14 @@ class FoldedFlow(FieldFlow):
             simulation.at(ended + (deepest - int(self.field.depths[mote])) * slot_us, self._folding[mote].send, start)
 
 
-def _neighbours(lines: "Sequence[Sequence[int]]", mote: int) -> tuple[int, ...]:
+def _neighbours(lines: Sequence[Sequence[int]], mote: int) -> tuple[int, ...]:
     """The motes before and behind one on its line."""
     line = next(line for line in lines if mote in line)
     position = line.index(mote)
     return tuple(line[other] for other in (position - 1, position + 1) if 0 <= other < len(line))
 
 
-def _join_runs(arrived: "list[tuple[int, bytes]]") -> Iterator[tuple[int, pa.RecordBatch]]:
+def _join_runs(arrived: Sequence[tuple[int, bytes]]) -> Iterator[tuple[int, pa.RecordBatch]]:
     """Rows that came behind each other on one stream, as one batch."""
     run: list[pa.RecordBatch] = []
     for number, (stream, rows) in enumerate(arrived):

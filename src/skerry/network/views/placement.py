@@ -75,7 +75,7 @@ def _list_others(view: CutView, field: Field) -> Iterator[Placement]:
         yield Placement("tree", (Way.UP,) * count, folds=True)
     if view.is_spread:
         yield Placement("hash", (Way.HASH,) * count)
-    if isinstance(view.state, Join) and view.state.overload is None and not view.state.needs_arrival_order and count > 1:
+    if isinstance(view.state, Join) and view.state.overload is None and not view.state.needs_arrival_order:
         for one in range(count):
             yield Placement("broadcast", _place_one(count, {one: Way.STAY}))
         if field.lines:

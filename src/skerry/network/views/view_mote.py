@@ -1,4 +1,4 @@
-"""What a mote does for a view: it sends its rows their way, passes others' rows on, and runs the operator on what meets here.
+"""What a mote does for a view: it sends its rows their way, passes others' rows on, and keeps what meets here.
 
 A message's body is ``(way, target, origin, number, stream, rows)``: ``rows`` are Arrow bytes. Its size is counted as a
 mote would pack it: values without names and padding.
@@ -14,9 +14,9 @@ from skerry.network.message import HEADER_BYTES, Kind, Message
 from skerry.network.mote import Board
 from skerry.network.views.placement import Way
 
-__all__ = ["Directions", "ViewMote", "count_row_bytes"]
+__all__ = ["ADDRESS_BYTES", "Directions", "ViewMote", "count_row_bytes", "pack_row"]
 
-_ADDRESS_BYTES = 6
+ADDRESS_BYTES = 6
 """Way and target, origin, number, stream: what a row carries beside its values."""
 
 Arrival = Callable[[int, int, bytes], None]
@@ -47,7 +47,7 @@ class ViewMote:
         """Send rows of this mote's own on their way."""
         me, self._sent = self._board.mote, self._sent + 1
         body = (str(way), target, me, self._sent, stream, rows)
-        message = Message(kind, body, HEADER_BYTES + _ADDRESS_BYTES + size)
+        message = Message(kind, body, HEADER_BYTES + ADDRESS_BYTES + size)
         if way in (Way.UP, Way.HASH):
             self._pass_towards(message, target)
             return
