@@ -31,7 +31,7 @@ def run(
         Path | None, typer.Option(help="JSON lines or Parquet with id, stream, predicate.")
     ] = None,
     runtime: Annotated[
-        str, typer.Option(help="spark, fjord (in this process) or network (simulated motes).")
+        str, typer.Option(help="spark, fjord (in this process) or network (motes).")
     ] = "spark",
     out: Annotated[Path, typer.Option(help="Folder for the answers, one folder a view.")] = Path("out"),
     format_: Annotated[str, typer.Option("--format", help="parquet, csv or jsonl.")] = "parquet",
