@@ -1,5 +1,6 @@
 """What may stand behind WITH in a view."""
 
+from skerry.lang.sql.fallback import FALLBACK_OPTIONS
 from skerry.lang.sql.samples import SAMPLE_OPTIONS
 from skerry.model.network_options import PLACES
 from skerry.model.options import Option, Owner, one_of, text
@@ -25,6 +26,7 @@ VIEW_OPTIONS = (
     Option("rules", text(), help="A file with a rule program."),
     *(Option(option.name, text(), help=option.help) for option in SAMPLING_OPTIONS),
     *SAMPLE_OPTIONS,
+    *FALLBACK_OPTIONS,
     Option("shed_policy", one_of(*POLICIES), "adaptive", "Which readings are shed."),
     Option("spill_to", text(), help="A folder for rows beyond memory_rows."),
 )
