@@ -1,5 +1,6 @@
 """The sensors of a run: what queries want of them, told to them as queries and sensors come and go."""
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 
@@ -15,6 +16,7 @@ from skerry.sources.source import Receiving
 __all__ = ["SensorsAtWork"]
 
 _LOOK_SECONDS, _STATUS_SECONDS = 0.25, 5.0
+_SEEN_EVERY = 12
 
 
 class SensorsAtWork:
@@ -29,7 +31,7 @@ class SensorsAtWork:
         self._catalog, self._plans, self._clock = catalog, plans, clock
         self._receiving: Mapping[str, Receiving] = {}
         self._keepers: dict[str, DemandKeeper] = {}
-        self._version = 0
+        self._version = self._rounds = 0
         self._next_look = self._next_status = 0.0
 
     def begin(self, receiving: Mapping[str, Receiving]) -> None:
@@ -81,16 +83,28 @@ class SensorsAtWork:
             self._catalog.sensor_entries.add_known(sensors)
 
     def _note_statuses(self) -> None:
+        """How all sensors are, and what was seen of some: of each once per minute, for that is much to write."""
         for name, receiving in self._receiving.items():
-            found = [_describe(name, sensor, proxy) for sensor, proxy in receiving.list_proxies().items()]
+            proxies = enumerate(sorted(receiving.list_proxies().items()))
+            found = [
+                _describe(name, sensor, proxy, with_seen=number % _SEEN_EVERY == self._rounds % _SEEN_EVERY)
+                for number, (sensor, proxy) in proxies
+            ]
             if found:
                 self._catalog.put_statuses(found)
+        self._rounds += 1
 
 
-def _describe(source: str, sensor: str, proxy: Proxy) -> SensorStatus:
+def _describe(source: str, sensor: str, proxy: Proxy, *, with_seen: bool) -> SensorStatus:
     state = proxy.state
     if state is None:
         return SensorStatus(sensor, source, proxy.heard_us)
     return SensorStatus(
-        sensor, source, proxy.heard_us, battery=state.battery, control=state.control, setting=state.setting.to_json()
+        sensor,
+        source,
+        proxy.heard_us,
+        battery=state.battery,
+        control=state.control,
+        setting=state.setting.to_json(),
+        seen=json.dumps(proxy.watch.describe().to_json()) if with_seen else None,
     )

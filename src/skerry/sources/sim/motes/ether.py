@@ -84,8 +84,8 @@ class Ether:
         self._count += 1
         number, there_s = self._count, self._travel("broker", self._now_s)
         self._waiting[number] = token
-        self._plan(self._travel(_name_sensor(topic), there_s), lambda: self._answer(number))
-        self._plan(self._travel("proxies", there_s), lambda: self._take(topic, payload))
+        self.plan(self._travel(_name_sensor(topic), there_s), lambda: self._answer(number))
+        self.plan(self._travel("proxies", there_s), lambda: self._take(topic, payload))
         return True
 
     def send(self, topic: str, payload: bytes) -> None:
@@ -93,16 +93,21 @@ class Ether:
         message = MQTTMessage(topic=topic.encode())
         message.payload = payload
         there_s = self._travel("broker", self._now_s)
-        self._plan(self._travel(_name_sensor(topic), there_s), lambda: self._hear(topic, message))
+        self.plan(self._travel(_name_sensor(topic), there_s), lambda: self._hear(topic, message))
+
+    def plan(self, at_s: float, act: Callable[[], None]) -> None:
+        """Do something at a time."""
+        self._count += 1
+        heappush(self._events, (at_s, self._count, act))
 
     def repeat(self, every_s: float, act: Callable[[], None]) -> None:
         """Do something now and then, from now on."""
 
         def do() -> None:
             act()
-            self._plan(self._now_s + every_s, do)
+            self.plan(self._now_s + every_s, do)
 
-        self._plan(self._now_s, do)
+        self.plan(self._now_s, do)
 
     def poll(self, timeout_s: float) -> None:
         """Let time pass until something has come, or for so long."""
@@ -121,10 +126,6 @@ class Ether:
         comes_s = max(from_s + self._random.uniform(0.0, self._slowest_s), self._arrived_s.get(where, 0.0))
         self._arrived_s[where] = comes_s
         return comes_s
-
-    def _plan(self, at_s: float, act: Callable[[], None]) -> None:
-        self._count += 1
-        heappush(self._events, (at_s, self._count, act))
 
 
 def _name_sensor(topic: str) -> str:
