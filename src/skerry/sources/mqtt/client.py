@@ -3,6 +3,7 @@
 import logging
 import ssl
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +21,7 @@ from skerry.sensors.messages import Setting
 from skerry.sensors.proxies import Proxy
 from skerry.sources.mqtt.cbor import to_json
 from skerry.sources.mqtt.control import ControlChannel, find_state_topic
+from skerry.sources.mqtt.echo import Echo, name_echo_topic
 from skerry.sources.mqtt.options import MqttOptions
 from skerry.sources.mqtt.topic import Topic
 from skerry.sources.spool.doubles import Identity
@@ -31,7 +33,7 @@ __all__ = ["MqttReceiving"]
 
 _log = logging.getLogger(__name__)
 _PATIENCE_SECONDS = 10.0
-"""How long the first connection may take: later ones are tried for ever."""
+"""How long the broker may be silent at the first connection: later ones are tried for ever."""
 _MOST_UNACKNOWLEDGED = 20_000
 _REFUSED = 128
 
@@ -46,13 +48,15 @@ class MqttReceiving:
     def __init__(self, source: str, options: MqttOptions, base: Path, folder: Path, identity: Identity) -> None:
         self._source, self._options, self._topic = source, options, Topic.parse(options.topic)
         self._address = BrokerAddress.parse(options.url)
-        self._receiver = Receiver(folder, options.max_message_bytes, identity, lambda: self._client.is_connected())
+        client_id = _find_client_id(options, folder)
+        self._echo = Echo(name_echo_topic(options.topic, client_id))
+        self._receiver = Receiver(folder, options.max_message_bytes, identity, self._has_caught_up)
         state_topic = find_state_topic(options.topic)
         self._channel = ControlChannel(state_topic, self._publish) if state_topic else None
         self._answered = threading.Event()
         self._failure: SkerryError | None = None
-        self._is_closing = False
-        self._client = self._make_client(_find_client_id(options, folder), base)
+        self._is_closing, self._heard_s = False, 0.0
+        self._client = self._make_client(client_id, base)
 
     def __enter__(self) -> "MqttReceiving":
         """Connect. If the broker does not answer at first, that is an error; later it is waited for."""
@@ -63,7 +67,7 @@ class MqttReceiving:
             self._receiver.__exit__(None, None, None)
             raise self._describe(getattr(error, "strerror", None) or str(error)) from None
         self._client.loop_start()
-        self._answered.wait(_PATIENCE_SECONDS)
+        self._wait_for_answer()
         if self._failure or not self._answered.is_set():
             self.__exit__(None, None, None)
             raise self._failure or self._describe("no answer")
@@ -93,6 +97,16 @@ class MqttReceiving:
         """What is known of the sensors by now."""
         return self._channel.list_proxies() if self._channel else {}
 
+    def _wait_for_answer(self) -> None:
+        """Wait for the broker's answer as long as it says anything: what it has kept for us comes first."""
+        self._heard_s = time.monotonic()
+        while (left := self._heard_s + _PATIENCE_SECONDS - time.monotonic()) > 0 and not self._answered.wait(left):
+            pass
+
+    def _has_caught_up(self) -> bool:
+        """Whether what comes now was sent now, and not while we were away."""
+        return self._client.is_connected() and self._echo.is_heard
+
     def _publish(self, topic: str, payload: bytes) -> None:
         self._client.publish(topic, payload, qos=1)
 
@@ -117,7 +131,8 @@ class MqttReceiving:
         if code.is_failure:
             self._fail(f"{code}".lower())
             return
-        wanted = [(self._topic.filter, self._options.qos)]
+        self._echo.forget()
+        wanted = [(self._topic.filter, self._options.qos), (self._echo.topic, 1)]
         if self._channel:
             wanted.append((self._channel.topic.filter, 1))
         client.subscribe(wanted)
@@ -127,6 +142,7 @@ class MqttReceiving:
     ) -> None:
         if codes[0].value >= _REFUSED:  # of the readings; without states there is no control
             self._fail(f"it does not let us subscribe to {self._topic.filter!r}")
+        self._echo.send(self._publish)
         self._answered.set()
 
     def _on_disconnect(
@@ -142,15 +158,17 @@ class MqttReceiving:
 
     def _on_message(self, client: paho.Client, data: object, message: paho.MQTTMessage) -> None:
         """Take a message in. A retained one is no news: it was sent before we asked."""
-        now, payload, problem = tell_time(), bytes(message.payload), None
-        is_state = self._channel and self._channel.take_state(message.topic, payload, now, is_retained=message.retain)
-        if is_state or message.retain:
+        now, payload, problem, self._heard_s = tell_time(), bytes(message.payload), None, time.monotonic()
+        is_old = message.retain or not self._echo.is_heard
+        is_echo = self._echo.take(message.topic, payload)
+        is_state = self._channel and self._channel.take_state(message.topic, payload, now, is_old=is_old)
+        if is_echo or is_state or message.retain:
             self._acknowledge(message)
             return
         if self._options.encoding == "cbor":
             payload, problem = to_json(payload)
         if self._channel:
-            self._channel.note_data(message.topic, payload, now)
+            self._channel.note_data(message.topic, payload, now, is_old=is_old)
         taken = Message(message.topic, payload, now, problem, is_repeated=message.dup)
         try:
             self._receiver.put(taken, lambda: self._acknowledge(message))

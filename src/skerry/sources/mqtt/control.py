@@ -55,7 +55,7 @@ class ControlChannel:
         with self._lock:
             return dict(self._proxies.by_sensor)
 
-    def take_state(self, topic: str, payload: bytes, now: Micros, *, is_retained: bool) -> bool:
+    def take_state(self, topic: str, payload: bytes, now: Micros, *, is_old: bool) -> bool:
         """Take a message in, if it is a state. One that the broker has kept does not say that a sensor listens now."""
         found = re.fullmatch(self.topic.pattern, topic)
         if found is None:
@@ -64,14 +64,14 @@ class ControlChannel:
         if state is None:
             _log.warning("%s: a state that cannot be read", topic)
             return True
-        self._hear(found["sensor"], topic, now, state, listens=not is_retained and state.listens_ms > 0)
+        self._hear(found["sensor"], topic, now, state, listens=not is_old and state.listens_ms > 0)
         return True
 
-    def note_data(self, topic: str, payload: bytes, now: Micros) -> None:
-        """A sensor has sent readings; the message says whether it listens."""
+    def note_data(self, topic: str, payload: bytes, now: Micros, *, is_old: bool = False) -> None:
+        """A sensor has sent readings; the message says whether it listens, unless the broker has kept it."""
         found = re.fullmatch(self.topic.pattern, _replace_last(topic, _STATE))
         if found is not None:
-            self._hear(found["sensor"], topic, now, None, listens=_says_listening(payload))
+            self._hear(found["sensor"], topic, now, None, listens=not is_old and _says_listening(payload))
 
     def _hear(self, sensor: str, topic: str, now: Micros, state: SensorState | None, *, listens: bool) -> None:
         with self._lock:
