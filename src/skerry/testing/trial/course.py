@@ -24,7 +24,8 @@ __all__ = ["FLEETS", "Course", "run_course"]
 
 FLEETS = {"road": ("traffic",), "field": ("air", "soil", "vibration")}
 """Which kinds of sensors each source hears."""
-_PATIENCE_S = 240.0
+_PATIENCE_S = 600.0
+"""A busy machine may take minutes to start Spark: this ends what would go on for ever."""
 _KILL_AT, _RESTART_AT = 0.3, 0.6
 _COUNTED_ON_AFTER_S = 5.0
 """After a crash, proxies know of a sensor again once it has sent its state, or two messages."""
