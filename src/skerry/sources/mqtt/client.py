@@ -35,6 +35,7 @@ _log = logging.getLogger(__name__)
 _PATIENCE_SECONDS = 10.0
 """How long the broker may be silent at the first connection: later ones are tried for ever."""
 _MOST_UNACKNOWLEDGED = 20_000
+_ECHO_SECONDS = 0.01
 _REFUSED = 128
 
 
@@ -53,7 +54,8 @@ class MqttReceiving:
         self._receiver = Receiver(folder, options.max_message_bytes, identity, self._has_caught_up)
         state_topic = find_state_topic(options.topic)
         self._channel = ControlChannel(state_topic, self._publish) if state_topic else None
-        self._answered = threading.Event()
+        self._answered, self._ended = threading.Event(), threading.Event()
+        self._echoing = threading.Thread(target=self._keep_echoing, name="echo", daemon=True)
         self._failure: SkerryError | None = None
         self._is_closing, self._heard_s = False, 0.0
         self._client = self._make_client(client_id, base)
@@ -67,6 +69,7 @@ class MqttReceiving:
             self._receiver.__exit__(None, None, None)
             raise self._describe(getattr(error, "strerror", None) or str(error)) from None
         self._client.loop_start()
+        self._echoing.start()
         self._wait_for_answer()
         if self._failure or not self._answered.is_set():
             self.__exit__(None, None, None)
@@ -78,6 +81,8 @@ class MqttReceiving:
     ) -> None:
         """Disconnect, after what has come is on disk and acknowledged."""
         self._is_closing = True
+        self._ended.set()
+        self._echoing.join()
         self._receiver.__exit__(kind, error, trace)
         self._client.disconnect()
         self._client.loop_stop()
@@ -102,6 +107,12 @@ class MqttReceiving:
         self._heard_s = time.monotonic()
         while (left := self._heard_s + _PATIENCE_SECONDS - time.monotonic()) > 0 and not self._answered.wait(left):
             pass
+
+    def _keep_echoing(self) -> None:
+        """While a sensor waits for control, know how old its next message is: it listens for a moment only."""
+        while self._channel and not self._ended.wait(_ECHO_SECONDS):
+            if self._has_caught_up() and not self._echo.is_crowded and self._channel.has_control_due(tell_time()):
+                self._echo.send(self._publish)
 
     def _has_caught_up(self) -> bool:
         """Whether what comes now was sent now, and not while we were away."""
@@ -159,16 +170,17 @@ class MqttReceiving:
     def _on_message(self, client: paho.Client, data: object, message: paho.MQTTMessage) -> None:
         """Take a message in. A retained one is no news: it was sent before we asked."""
         now, payload, problem, self._heard_s = tell_time(), bytes(message.payload), None, time.monotonic()
-        is_old = message.retain or not self._echo.is_heard
-        is_echo = self._echo.take(message.topic, payload)
-        is_state = self._channel and self._channel.take_state(message.topic, payload, now, is_old=is_old)
+        is_echo, age_s = self._echo.take(message.topic, payload), self._echo.age_s
+        is_state = self._channel and self._channel.take_state(
+            message.topic, payload, now, float("inf") if message.retain else age_s
+        )
         if is_echo or is_state or message.retain:
             self._acknowledge(message)
             return
         if self._options.encoding == "cbor":
             payload, problem = to_json(payload)
         if self._channel:
-            self._channel.note_data(message.topic, payload, now, is_old=is_old)
+            self._channel.note_data(message.topic, payload, now, age_s)
         taken = Message(message.topic, payload, now, problem, is_repeated=message.dup)
         try:
             self._receiver.put(taken, lambda: self._acknowledge(message))
