@@ -3,7 +3,6 @@
 import logging
 import ssl
 import threading
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -33,7 +32,7 @@ __all__ = ["MqttReceiving"]
 
 _log = logging.getLogger(__name__)
 _PATIENCE_SECONDS = 10.0
-"""How long the broker may be silent at the first connection: later ones are tried for ever."""
+"""How long the first connection may take: later ones are tried for ever."""
 _MOST_UNACKNOWLEDGED = 20_000
 _ECHO_SECONDS = 0.01
 _REFUSED = 128
@@ -57,7 +56,7 @@ class MqttReceiving:
         self._answered, self._ended = threading.Event(), threading.Event()
         self._echoing = threading.Thread(target=self._keep_echoing, name="echo", daemon=True)
         self._failure: SkerryError | None = None
-        self._is_closing, self._heard_s = False, 0.0
+        self._is_closing = False
         self._client = self._make_client(client_id, base)
 
     def __enter__(self) -> "MqttReceiving":
@@ -70,7 +69,7 @@ class MqttReceiving:
             raise self._describe(getattr(error, "strerror", None) or str(error)) from None
         self._client.loop_start()
         self._echoing.start()
-        self._wait_for_answer()
+        self._answered.wait(_PATIENCE_SECONDS)
         if self._failure or not self._answered.is_set():
             self.__exit__(None, None, None)
             raise self._failure or self._describe("no answer")
@@ -101,12 +100,6 @@ class MqttReceiving:
     def list_proxies(self) -> Mapping[str, Proxy]:
         """What is known of the sensors by now."""
         return self._channel.list_proxies() if self._channel else {}
-
-    def _wait_for_answer(self) -> None:
-        """Wait for the broker's answer as long as it says anything: what it has kept for us comes first."""
-        self._heard_s = time.monotonic()
-        while (left := self._heard_s + _PATIENCE_SECONDS - time.monotonic()) > 0 and not self._answered.wait(left):
-            pass
 
     def _keep_echoing(self) -> None:
         """While a sensor waits for control, know how old its next message is: it listens for a moment only."""
@@ -147,6 +140,8 @@ class MqttReceiving:
         if self._channel:
             wanted.append((self._channel.topic.filter, 1))
         client.subscribe(wanted)
+        if flags.session_present:  # it knows what we want; its answer comes after all that it has kept for us
+            self._answered.set()
 
     def _on_subscribe(
         self, client: paho.Client, data: object, mid: int, codes: list[ReasonCode], more: Properties | None
@@ -169,7 +164,7 @@ class MqttReceiving:
 
     def _on_message(self, client: paho.Client, data: object, message: paho.MQTTMessage) -> None:
         """Take a message in. A retained one is no news: it was sent before we asked."""
-        now, payload, problem, self._heard_s = tell_time(), bytes(message.payload), None, time.monotonic()
+        now, payload, problem = tell_time(), bytes(message.payload), None
         is_echo, age_s = self._echo.take(message.topic, payload), self._echo.age_s
         is_state = self._channel and self._channel.take_state(
             message.topic, payload, now, float("inf") if message.retain else age_s

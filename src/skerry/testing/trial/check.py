@@ -16,8 +16,8 @@ from skerry.testing.trial.verdict import Verdict
 __all__ = ["check_course"]
 
 _PREDICATES_AT_ONCE = 50
-_MOST_WINDOWS = 2
-"""Of listening: by the second, a sensor that nobody needs has to be asleep."""
+_MOST_WINDOWS = 3
+"""Of listening: a sensor that nobody needs turns up in the first, and sleeps two later at the latest."""
 
 
 def check_course(settings: TrialSettings, queries: TrialQueries, course: Course) -> Verdict:
@@ -91,7 +91,8 @@ def _check_sleep(connection: DuckDBPyConnection, queries: TrialQueries, course: 
             yield f"{len(found):,} sensors {who} are {state} at the end, such as {found[0][0]}"
     slow = [(sensor, count) for sensor, at, count in _count_windows(connection) if not course.was_troubled(at)]
     if slow:
-        yield f"{len(slow):,} times a sensor not in use listened more than twice before it slept, such as {slow[0]}"
+        who = f"{len(slow):,} times a sensor not in use"
+        yield f"{who} listened for more than two windows before it slept, such as {slow[0]}"
 
 
 def _count_windows(connection: DuckDBPyConnection) -> list[tuple[str, float, int]]:
