@@ -44,6 +44,7 @@ class Outcome:
     begun: int
     probed: int
     dropped: int
+    refused: int
     late: int
     stale: int
     operations: int
