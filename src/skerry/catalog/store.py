@@ -166,6 +166,15 @@ class Catalog:
         with self.all_or_nothing():
             self.statuses.put(statuses)
 
+    def add_heard(self, source: str, statuses: Sequence[SensorStatus]) -> None:
+        """Note how sensors of a source are now, at once: counts are added. One that is new and has readings is entered.
+
+        What was only garbled may have named anybody.
+        """
+        with self.all_or_nothing():
+            self.sensor_entries.add_heard(source, [status.name for status in statuses if status.readings])
+            self.statuses.add(statuses)
+
     def sensors(self) -> list[Sensor]:
         """All sensors, by name."""
         return self.sensor_entries.all()

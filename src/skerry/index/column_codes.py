@@ -4,8 +4,8 @@ A text column has two axes. One orders texts by their first bytes, which express
 exactly. The other is a hash, which distinguishes long texts that begin alike; it serves equality alone.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,8 +25,7 @@ Interval = tuple[int, int]
 """The least and the greatest code."""
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(NamedTuple):
     """An operand, in the order of its values or by hash."""
 
     operand: Operand

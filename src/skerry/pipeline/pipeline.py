@@ -43,6 +43,9 @@ class ReceivingWatch(Protocol):
     def look(self) -> None:
         """Do what is due."""
 
+    def end(self) -> None:
+        """Nothing is received any more."""
+
 
 class Reader(NamedTuple):
     """A feed that reads a source by itself, its view, and the view's number in the pipeline."""
@@ -135,6 +138,8 @@ class Pipeline:
         ``watch`` is told who receives, by source, and then called as often.
         """
         with ExitStack() as stack:
+            if watch:
+                stack.callback(watch.end)  # the last to be called: when nothing comes in any more
             receiving = {name: stack.enter_context(each.receive()) for name, each in self.connectors_by_source.items()}
             if watch:
                 watch.begin(receiving)

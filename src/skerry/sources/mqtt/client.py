@@ -16,6 +16,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from skerry.errors import SkerryError, SourceError
 from skerry.model.atomic_write import write_atomically
 from skerry.sensors.broker_address import BrokerAddress
+from skerry.sensors.heard import Heard
 from skerry.sensors.messages import Setting
 from skerry.sensors.proxies import Proxy
 from skerry.sources.mqtt.cbor import to_json
@@ -46,7 +47,13 @@ class MqttReceiving:
     def __init__(self, source: str, options: MqttOptions, base: Path, folder: Path, identity: Identity) -> None:
         self._source, self._options, self._topic = source, options, Topic.parse(options.topic)
         self._address = BrokerAddress.parse(options.url)
-        self._receiver = Receiver(folder, options.max_message_bytes, identity, lambda: self._client.is_connected())
+        self._receiver = Receiver(
+            folder,
+            options.max_message_bytes,
+            identity,
+            lambda: self._client.is_connected(),
+            pattern=self._topic.pattern,
+        )
         state_topic = find_state_topic(options.topic)
         self._channel = ControlChannel(state_topic, self._publish) if state_topic else None
         self._answered = threading.Event()
@@ -92,6 +99,14 @@ class MqttReceiving:
     def list_proxies(self) -> Mapping[str, Proxy]:
         """What is known of the sensors by now."""
         return self._channel.list_proxies() if self._channel else {}
+
+    def take_heard(self) -> Mapping[str, Heard]:
+        """Who was heard since this was asked last."""
+        return self._receiver.counts.take()
+
+    def settle_heard(self) -> None:
+        """What was taken last is kept."""
+        self._receiver.counts.settle()
 
     def _publish(self, topic: str, payload: bytes) -> None:
         self._client.publish(topic, payload, qos=1)
