@@ -149,6 +149,19 @@ def test_the_same_seed_gives_the_same_run():
     assert one.delays_us == other.delays_us
 
 
+def test_clocks_that_differ_change_times_and_lose_nothing():
+    readings = make_readings(10, 300)
+    outcome = SensorField(FIELD, SETTINGS, most_skew_us=8_000).run(readings)
+    stamped = [(answer.arrival.time, answer.arrival.sensor, answer.arrival.value) for answer in outcome.answers]
+    assert sorted(stamped) != sorted(readings)
+    assert found_by(outcome) == true_answers(stamped)
+
+
+def test_a_radio_that_says_things_twice_is_refused():
+    with pytest.raises(InputError, match="duplication"):
+        SensorField(FIELD, radio=RadioSettings(duplication=0.1))
+
+
 def test_a_head_that_is_not_its_own_head_is_refused():
     with pytest.raises(InputError, match="its own head"):
         make_topology([1, 0])

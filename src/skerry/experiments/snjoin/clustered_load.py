@@ -7,6 +7,9 @@ import numpy as np
 from skerry.experiments.snjoin.workload import RANK_COUNT, WINDOW_US, Load, Values, generate, make_steady
 from skerry.model.arrays import Float64s, Int64s
 from skerry.model.time import MICROS
+from skerry.network.clusters.heed import form_clusters
+from skerry.network.network import Network
+from skerry.network.topology.topology import Topology
 
 __all__ = ["REACH", "ClusteredLoad", "find_operation_us", "make_clustered"]
 
@@ -39,20 +42,15 @@ def make_clustered(sensor_count: int, seconds: int, regions_a_side: int = 1, see
     load = generate(make_steady(sensor_count, seconds), _RATE_HZ, Values(seed=seed))
     columns, rows = (np.minimum(positions * regions_a_side, regions_a_side - 1)).astype(np.int64).T
     regions = columns * regions_a_side + rows
-    return ClusteredLoad(replace(load, keys=load.keys + RANK_COUNT * regions[load.sensors]), _gather(positions))
+    return ClusteredLoad(replace(load, keys=load.keys + RANK_COUNT * regions[load.sensors]), _gather(positions, seed))
 
 
-def _gather(positions: Float64s) -> Int64s:
-    """For each sensor its head: the sensor with the most others in reach becomes one, until all are in reach of one."""
+def _gather(positions: Float64s, seed: int) -> Int64s:
+    """For each sensor its head, as HEED finds them."""
     near = ((positions[:, None] - positions[None]) ** 2).sum(axis=2) <= REACH**2
-    left, heads = np.ones(len(positions), bool), []
-    while left.any():
-        heads.append(int((near & left).sum(axis=1).argmax()))
-        left &= ~near[heads[-1]]
-    chosen = np.sort(heads)
-    distances = ((positions[:, None] - positions[chosen][None]) ** 2).sum(axis=2)
-    head_of: Int64s = chosen[distances.argmin(axis=1)]
-    return head_of
+    links = zip(*(ends.tolist() for ends in np.nonzero(np.triu(near, 1))), strict=True)
+    clusters = form_clusters(Network(Topology.of_links(len(positions), links)), seed=seed)
+    return np.array(clusters.head_of, np.int64)
 
 
 def find_operation_us(clustered: ClusteredLoad, overload: float) -> float:

@@ -127,8 +127,8 @@ def _judge_rates(figure: Figure) -> list[Verdict]:
 def _notes(course: StarCourse, operation_us: float) -> list[str]:
     return [
         f"{course.seconds} s simulated, the first 60 not counted; sensors of one tuple per second, spread evenly over "
-        f"a square, in clusters with a range of {REACH:.0%} of its side; a window of a minute; the paper's law with "
-        "one value per rank, as Figure 6.",
+        f"a square, in clusters by HEED with a range of {REACH:.0%} of its side; a window of a minute; the paper's "
+        "law with one value per rank, as Figure 6.",
         f"An operation (a message, a look into a table, a tuple listed) takes a head {operation_us:g} µs. At the "
         f"largest size MJoin then needs {OVERLOAD:g} times the time there is, as in Figure 5. Buffers hold "
         f"{BUFFER_SIZE:,} tuples in all; a full one drops tuples, and refuses probes, whose tuples have no answer.",
