@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from skerry.cli.run import interruptible
+from skerry.cli.trial import trial
 from skerry.errors import InputError
 from skerry.model.options import Option, Owner, moment, parse_option
 from skerry.model.time import Micros
@@ -19,6 +20,7 @@ from skerry.sources.sim.motes.tally import Tally
 __all__ = ["sim"]
 
 sim = typer.Typer(help="Simulated sensors.", no_args_is_help=True)
+sim.command()(trial)
 
 _START_TIME = Option("--start-time", moment())
 

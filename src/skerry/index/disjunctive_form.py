@@ -1,7 +1,7 @@
 """Disjunctive normal form: a union of terms says where a part of a predicate is true, another where it is false."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple
 
@@ -31,11 +31,10 @@ class Part(NamedTuple):
         return exp.not_(self.tree, copy=True) if self.negated else self.tree.copy()
 
 
-@dataclass(frozen=True)
-class Term:
+class Term(NamedTuple):
     """Sides that hold together, each a set of any shape, and what else must be true."""
 
-    sides: Mapping[Operand, ValueSet] = field(default_factory=dict)
+    sides: Mapping[Operand, ValueSet] = {}
     residual: tuple[Part, ...] = ()
 
     def __and__(self, other: "Term") -> "Term":
@@ -48,7 +47,7 @@ class Term:
     @property
     def is_possible(self) -> bool:
         """Whether every side has a value."""
-        return all(self.sides.values())
+        return False not in map(bool, self.sides.values())
 
 
 Terms = tuple[Term, ...]
@@ -109,16 +108,21 @@ def intersect(parts: Sequence[tuple[Part, Terms]]) -> Terms:
         pairs = (one & other for one in found for other in terms)
         return tuple(term for term in pairs if term.is_possible)
 
-    if all(len(terms) == 1 for _, terms in parts):  # by far the most, so they are spared the rest
-        return _join_single([terms[0] for _, terms in parts])
+    single = [terms[0] for _, terms in parts if len(terms) == 1]
+    if len(single) == len(parts):  # by far the most, so they are spared the rest
+        return _join_single(single)
     return reduce(meet, sorted(parts, key=lambda part: len(part[1])), (Term(),))
 
 
 def _join_single(terms: Sequence[Term]) -> Terms:
     """The intersection of terms."""
     sides: dict[Operand, ValueSet] = {}
+    residual: tuple[Part, ...] = ()
     for term in terms:
+        residual += term.residual
         for name, values in term.sides.items():
-            sides[name] = sides[name] & values if name in sides else values
-    found = Term(sides, tuple(part for term in terms for part in term.residual))
-    return (found,) if found.is_possible else ()
+            known = sides.get(name)
+            sides[name] = values if known is None else known & values
+            if not sides[name]:
+                return ()
+    return (Term(sides, residual),)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -19,6 +19,13 @@ class Derived(NamedTuple):
 
     sql: str
     type: pa.DataType
+
+    def __hash__(self) -> int:
+        """By the text alone: that of a type is slow."""
+        return hash(self.sql)
+
+
+_NOTHING: frozenset[Derived] = frozenset()
 
 
 Operand = str | Derived
@@ -63,8 +70,7 @@ def _write_literal(value: object) -> str:
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(NamedTuple):
     """A reading is in a box if each operand named has a value of its set, and the residual is true.
 
     A set has one span at the most. NULL belongs to it only if there is no span or it starts at the least value.
@@ -72,7 +78,7 @@ class Box:
     a text in it without which the residual is not true.
     """
 
-    sides: Mapping[Operand, ValueSet] = field(default_factory=dict)
+    sides: Mapping[Operand, ValueSet] = {}
     residual: Residual | None = None
     listed: tuple[Operand, ValueSet] | None = None
     contained: tuple[str, bytes] | None = None
@@ -94,4 +100,4 @@ class Region:
         """The expressions that its boxes are about."""
         named = [operand for box in self.boxes for operand in box.sides if not isinstance(operand, str)]
         listed = [box.listed[0] for box in self.boxes if box.listed and not isinstance(box.listed[0], str)]
-        return frozenset([*named, *listed])
+        return frozenset(named + listed) if named or listed else _NOTHING

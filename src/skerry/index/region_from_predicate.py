@@ -48,7 +48,10 @@ class RegionTemplate:
 
     def make_region(self) -> Region:
         """The region of the predicate that the form is now."""
-        terms, whole = self._truth.true(), (Part(self._form.tree),)
+        terms = self._truth.true()
+        if len(terms) == 1 and _is_box(terms[0]):
+            return Region((Box(terms[0].sides),))
+        whole = (Part(self._form.tree),)
         if len(terms) > 1 and any(term.residual for term in terms):
             terms = tuple(Term(term.sides, whole) for term in terms)
         most = MOST_BOXES // max(len(terms), 1)
@@ -95,6 +98,11 @@ class RegionTemplate:
         if pieces and values.spans[0][0] == _domain(type_).low:
             return [ValueSet(pieces[0].spans, null=True), *pieces[1:]]
         return [ValueSet((), null=True), *pieces]
+
+
+def _is_box(term: Term) -> bool:
+    """Whether each side is one span, and nothing else is asked."""
+    return not term.residual and not any(len(values.spans) != 1 or values.null for values in term.sides.values())
 
 
 def _are_points(values: ValueSet) -> bool:

@@ -6,8 +6,7 @@ between ``t`` and ``t`` followed by a zero byte. NULL is no key; a set has it or
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 __all__ = ["Cut", "Span", "ValueSet"]
 
@@ -16,8 +15,7 @@ Span: TypeAlias = "tuple[Any, Any]"
 """Two cuts of the same kind."""
 
 
-@dataclass(frozen=True)
-class ValueSet:
+class ValueSet(NamedTuple):
     """A set of values: disjoint spans in order, none touching the next, and perhaps NULL.
 
     >>> below, above = ValueSet.of([(0, 5)]), ValueSet.of([(7, 10)])
@@ -34,12 +32,17 @@ class ValueSet:
     def of(cls, spans: Iterable[Span], *, null: bool = False) -> "ValueSet":
         """The values of any spans, empty and overlapping ones too."""
         found: list[Span] = []
-        for low, high in sorted(span for span in spans if span[0] < span[1]):
+        for low, high in sorted([span for span in spans if span[0] < span[1]]):
             if found and low <= found[-1][1]:
                 found[-1] = (found[-1][0], max(found[-1][1], high))
             else:
                 found.append((low, high))
         return cls(tuple(found), null)
+
+    @classmethod
+    def between(cls, low: Cut, high: Cut) -> "ValueSet":
+        """The values of one span, which may be empty."""
+        return cls(((low, high),)) if low < high else cls(())  # type: ignore[operator]
 
     def __bool__(self) -> bool:
         """Whether there is any value."""
@@ -51,6 +54,9 @@ class ValueSet:
 
     def __and__(self, other: "ValueSet") -> "ValueSet":
         """What is in both."""
+        if len(self.spans) == 1 and len(other.spans) == 1 and not self.null:
+            ((low, high),), ((others_low, others_high),) = self.spans, other.spans
+            return ValueSet.between(max(low, others_low), min(high, others_high))
         found, mine, theirs = [], 0, 0
         while mine < len(self.spans) and theirs < len(other.spans):
             one, another = self.spans[mine], other.spans[theirs]

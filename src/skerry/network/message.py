@@ -4,10 +4,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from skerry.errors import InputError
+
 __all__ = ["HEADER_BYTES", "Kind", "Message", "count_bytes", "is_plain"]
 
 HEADER_BYTES = 11
 """What a radio packet of a mote carries besides its payload: addresses, type, length, checksum (TinyOS)."""
+
+_PLAIN = frozenset((int, float, str, bool, bytes, type(None)))
 
 
 class Kind(StrEnum):
@@ -19,14 +23,26 @@ class Kind(StrEnum):
     RETRY = "retry"
     CONTROL = "control"
 
+    __hash__ = str.__hash__  # that of enumerations is a call in Python, and every transmission is counted by kind
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A body of numbers, texts and tuples of these; ``bytes`` is what its transmission takes, with the header."""
+    """A body of numbers, texts, bytes and tuples of these; ``bytes`` is what its transmission takes, with the header.
+
+    >>> Message(Kind.JOIN, (1, [2]), 15)
+    Traceback (most recent call last):
+    skerry.errors.InputError: a message holds numbers, texts and tuples of these; got (1, [2])
+    """
 
     kind: Kind
     body: tuple[Any, ...]
     bytes: int
+
+    def __post_init__(self) -> None:
+        """Refuse what a mote could change after it was sent."""
+        if not is_plain(self.body):
+            raise InputError(f"a message holds numbers, texts and tuples of these; got {self.body!r}")
 
 
 def count_bytes(body: Any) -> int:
@@ -52,6 +68,6 @@ def is_plain(body: Any) -> bool:
     >>> is_plain((1, "a", (None, 2.5))), is_plain(([],))
     (True, False)
     """
-    if type(body) is tuple:
-        return all(map(is_plain, body))
-    return body is None or type(body) in (int, float, str, bool)
+    if type(body) is not tuple:
+        return type(body) in _PLAIN
+    return all(type(value) in _PLAIN or is_plain(value) for value in body)

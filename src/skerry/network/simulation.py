@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from heapq import heappop, heappush
+from math import inf
 from typing import Any
 
 from skerry.errors import InputError
@@ -9,7 +10,7 @@ from skerry.model.time import Micros
 
 __all__ = ["Simulation"]
 
-_Event = tuple[int, int, int, Callable[..., None], tuple[Any, ...]]
+_Event = tuple[Any, int, int, Callable[..., None], tuple[Any, ...]]
 
 
 class Simulation:
@@ -23,14 +24,14 @@ class Simulation:
     two
     five, but urgent
     five
-    >>> simulation.now
-    5
+    >>> simulation.now, simulation.events
+    (5, 3)
     """
 
     def __init__(self) -> None:
         self.now = Micros(0)
         self.events = 0
-        """How many have happened."""
+        """How many have happened, as of the last end of a run."""
         self._queue: list[_Event] = []
         self._sequence = 0
 
@@ -38,8 +39,12 @@ class Simulation:
         """Have something done at a time, which must not be past."""
         if time < self.now:
             raise InputError(f"nothing can be done at {time} us any more: it is {self.now} us")
-        self._sequence += 1
-        heappush(self._queue, (time, priority, self._sequence, action, arguments))
+        self.push(time, action, arguments, priority)
+
+    def push(self, time: int, action: Callable[..., None], arguments: tuple[Any, ...], priority: int = 0) -> None:
+        """The same for callers that know that the time is not past."""
+        self._sequence = sequence = self._sequence + 1
+        heappush(self._queue, (time, priority, sequence, action, arguments))
 
     def after(self, delay_us: int, action: Callable[..., None], *arguments: Any, priority: int = 0) -> None:
         """Have something done after a delay."""
@@ -47,11 +52,13 @@ class Simulation:
 
     def run(self, until: int | None = None) -> None:
         """Go on until nothing is left to do, or up to a time, with it."""
-        queue = self._queue
-        while queue and (until is None or queue[0][0] <= until):
-            time, _, _, action, arguments = heappop(queue)
-            self.now = Micros(time)
-            self.events += 1
-            action(*arguments)
+        queue, events, end = self._queue, 0, inf if until is None else until
+        try:
+            while queue and queue[0][0] <= end:
+                self.now, _, _, action, arguments = heappop(queue)
+                events += 1
+                action(*arguments)
+        finally:
+            self.events += events
         if until is not None:
             self.now = Micros(max(self.now, until))

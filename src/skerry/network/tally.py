@@ -1,4 +1,4 @@
-"""What a network has sent: transmissions and bytes, by mote and by kind."""
+"""What a network has sent and heard: transmissions and bytes, by mote and by kind."""
 
 from collections import Counter
 
@@ -8,7 +8,7 @@ __all__ = ["Tally"]
 
 
 class Tally:
-    """Counts transmissions.
+    """Counts transmissions, and what motes heard of them.
 
     >>> tally = Tally(2)
     >>> tally.count(1, Kind.JOIN, 20)
@@ -18,12 +18,17 @@ class Tally:
 
     def __init__(self, motes: int) -> None:
         self.by_kind: Counter[Kind] = Counter()
+        self.bytes_by_kind: Counter[Kind] = Counter()
         self.by_mote = [0] * motes
         self.bytes_by_mote = [0] * motes
+        self.heard_by_mote = [0] * motes
+        """Messages that a mote received."""
+        self.bytes_heard_by_mote = [0] * motes
 
     def count(self, sender: int, kind: Kind, size: int) -> None:
         """One more transmission."""
         self.by_kind[kind] += 1
+        self.bytes_by_kind[kind] += size
         self.by_mote[sender] += 1
         self.bytes_by_mote[sender] += size
 
@@ -31,3 +36,8 @@ class Tally:
     def total(self) -> int:
         """All transmissions."""
         return sum(self.by_mote)
+
+    @property
+    def total_bytes(self) -> int:
+        """What they took."""
+        return sum(self.bytes_by_mote)

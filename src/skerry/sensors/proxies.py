@@ -16,6 +16,7 @@ from skerry.sensors.watch import Watch
 
 __all__ = ["Proxies", "Proxy"]
 
+_SILENT_US = 20 * MICROS["SECOND"]
 _FIRST_PAUSE_US, _LONGEST_PAUSE_US = MICROS["SECOND"], MICROS["MINUTE"]
 
 
@@ -58,6 +59,10 @@ class Proxy:
             return self
         return replace(self, wanted=setting, sent=None, again_us=Micros(0), pause_us=_FIRST_PAUSE_US)
 
+    def is_due(self, now: Micros) -> bool:
+        """Whether control may go out at the next chance, for a sensor that is not silent."""
+        return self.heard_us is not None and now >= self.again_us and now - self.heard_us < _SILENT_US
+
     def send(self, now: Micros) -> "Proxy":
         """With a control on its way, if one is due: the sensor listens."""
         if self.is_obeyed or self.wanted is None or now < self.again_us:
@@ -95,12 +100,14 @@ class Proxies:
     def __init__(self) -> None:
         self.by_sensor: dict[str, Proxy] = {}
         self._unasked: Setting | None = None
+        self._disobeyed: set[str] = set()
+        """The sensors that do not do yet what is wanted."""
 
     def want(self, settings: Mapping[str, Setting], others: Setting | None = None) -> None:
         """What is wanted of sensors from now on, and of those that are not named or not known yet."""
         self._unasked = others
         for sensor in {*settings, *self.by_sensor}:
-            self.by_sensor[sensor] = self._find(sensor).want(settings.get(sensor, others))
+            self._put(sensor, self._find(sensor).want(settings.get(sensor, others)))
 
     def hear(
         self,
@@ -114,12 +121,29 @@ class Proxies:
         """A sensor has sent something. Gives the control to send at once, if it listens and one is due."""
         heard = self._find(sensor).hear(now, state, readings)
         answered = heard.send(now) if listens else heard
-        self.by_sensor[sensor] = answered
+        self._put(sensor, answered)
         return answered.sent if answered.controls > heard.controls else None
 
     def count_waiting(self) -> int:
         """How many sensors do not do yet what is wanted."""
-        return sum(not proxy.is_obeyed for proxy in self.by_sensor.values())
+        return len(self._disobeyed)
+
+    def has_control_due(self, now: Micros) -> bool:
+        """Whether some sensor is to be told something when it listens next: one that was heard a while ago at the most.
+
+        >>> proxies = Proxies()
+        >>> proxies.want({"a": Setting("counts")})
+        >>> proxies.has_control_due(Micros(0))
+        False
+        >>> _ = proxies.hear("a", Micros(0), SensorState(Setting("raw")), listens=False)
+        >>> proxies.has_control_due(Micros(1)), proxies.has_control_due(Micros(60_000_000))
+        (True, False)
+        """
+        return any(self.by_sensor[sensor].is_due(now) for sensor in self._disobeyed)
+
+    def _put(self, sensor: str, proxy: Proxy) -> None:
+        self.by_sensor[sensor] = proxy
+        (self._disobeyed.discard if proxy.is_obeyed else self._disobeyed.add)(sensor)
 
     def _find(self, sensor: str) -> Proxy:
         return self.by_sensor.get(sensor) or Proxy(wanted=self._unasked)

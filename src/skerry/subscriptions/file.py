@@ -11,6 +11,7 @@ import pyarrow.parquet
 
 from skerry.catalog import Subscription
 from skerry.errors import InputError
+from skerry.model.bulk_load import load_in_bulk
 
 __all__ = ["read_subscriptions"]
 
@@ -34,8 +35,9 @@ def read_subscriptions(path: Path) -> list[Subscription]:
     if not path.is_file():
         raise InputError(f"there is no file {str(path)!r} with subscriptions")
     try:
-        entries = _read_parquet(path) if path.suffix == ".parquet" else _read_lines(path)
-        return [_read_entry(entry) for entry in entries]
+        with load_in_bulk():
+            entries = _read_parquet(path) if path.suffix == ".parquet" else _read_lines(path)
+            return [_read_entry(entry) for entry in entries]
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(f"cannot read subscriptions from {str(path)!r}: {reason}") from None

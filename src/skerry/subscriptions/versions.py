@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from skerry.catalog import Catalog, Source, Subscription, SubscriptionChange
 from skerry.errors import CheckpointError
+from skerry.model.bulk_load import load_in_bulk
 from skerry.model.sealed_folder import SealedFolder
 from skerry.subscriptions.counters import Counters
 from skerry.subscriptions.registry import Registry, answer_schema, outputs_of
@@ -63,17 +64,19 @@ class RegistryFolder:
         if resumed and not self._bases():
             raise CheckpointError(str(self.path), "is missing, or has no first version of the subscriptions")
         if not self._bases():
-            registry = Registry(self.streams)
-            registry.change([SubscriptionChange(version, subscription) for subscription in subscriptions])
-            registry.version = version
-            self.files.write(f"{version:012}.base", registry.save())
+            with load_in_bulk():
+                registry = Registry(self.streams)
+                registry.change([SubscriptionChange(version, subscription) for subscription in subscriptions])
+                registry.version = version
+                self.files.write(f"{version:012}.base", registry.save())
 
     def at(self, version: int, known: Registry | None = None) -> Registry:
         """The registry of a version: from one that is known, if it is not newer, or else from the last base."""
         registry = known if known and known.version <= version else None
         if registry is None:
             base = max((found for found in self._bases() if found <= version), default=version)
-            registry = Registry.restore(self.files.read(f"{base:012}.base"), self.streams)
+            with load_in_bulk():
+                registry = Registry.restore(self.files.read(f"{base:012}.base"), self.streams)
         for change in self._read_changes(registry.version, version):
             registry.change([change])
         registry.version = version

@@ -41,5 +41,5 @@ class SimulatedReceiving:
 
     def _take(self, topic: str, payload: bytes) -> None:
         now = Micros(self._start_us + int(self._ether.tell_seconds() * MICROS["SECOND"]))
-        if not self._channel.take_state(topic, payload, now, is_retained=False):
-            self._channel.note_data(topic, payload, now)
+        if not self._channel.take_state(topic, payload, now, self._ether.slowest_s):
+            self._channel.note_data(topic, payload, now, self._ether.slowest_s)

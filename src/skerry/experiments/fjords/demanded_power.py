@@ -55,7 +55,8 @@ def measure_demanded_power(seconds: float) -> Figure:
     figure = Figure("fjords_demanded", title, table, "sample_hz", panels, ())
     notes = [
         f"{_MOTES} traffic motes of the simulated fleet, {seconds:g} s from noon in simulated time, after "
-        f"{_SETTLED_S:g} s in which control comes. Settings follow from the demand of one query. States are metered.",
+        f"{_SETTLED_S:g} s in which control comes. Settings follow from the demand of one query. States are metered, "
+        "too.",
     ]
     return figure.with_verdicts(_judge(figure), notes)
 

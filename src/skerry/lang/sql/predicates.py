@@ -26,16 +26,17 @@ __all__ = ["Predicates"]
 _LONGEST = 100_000
 """How many characters a predicate may have."""
 _MOST_FORMS = 4_000
-_TEXT, _NUMBER = r"'(?:[^']|'')*'", r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?(?![\w.])"
-_CONSTANT = re.compile(f"{_TEXT}|{_NUMBER}")
-_LISTED = "|".join(rf"(?<=\bIN)\s*\(\s*{one}(?:\s*,\s*{one})+\s*\)" for one in (_TEXT, r"\d+", r"\d+\.\d+"))
-_PART = re.compile(f"{_LISTED}|{_TEXT}|{_NUMBER}", re.IGNORECASE)
-"""A list of constants of one kind behind IN, or a constant."""
+_TEXT, _NUMBER = r"'[^']*(?:''[^']*)*'", r"\d(?<![\w.]\d)\d*(?:\.\d+)?(?:[eE][+-]?\d{1,2})?(?![\w.])"
+_QUOTED = re.compile(_TEXT)
+_LISTED = "|".join(rf"{one}(?:\s*,\s*{one})+" for one in (_TEXT, r"\d+", r"\d+\.\d+"))
+_PART = re.compile(rf"((?<=[iI][nN])(?<!\w[iI][nN])\s*\(\s*(?:{_LISTED})\s*\)|{_TEXT}|{_NUMBER})")
+"""A list of constants of one kind behind IN, or a constant. The rest of a text is what it splits."""
 _PLAIN = re.compile(r"[\w\s.<>=!()+*/%,'-]*")
 """Texts with other characters, which may quote or comment, are read as they are."""
 _LONG = 18
 """A number of so many characters may be of another type than shorter ones."""
-_LONG_WHOLE = re.compile(rf"(?<![\w.])\d{{{_LONG},}}(?![\w.])")
+_LONG_WHOLE = "00"
+"""What stands for a long number without a point: a predicate that has one shares no form."""
 _LONG_FRACTION = "0.00"
 """What stands for a long number with a point in a form."""
 
@@ -59,27 +60,7 @@ class Predicates:
 
         Predicates that differ in their constants share a form, which holds the constants of the last one.
         """
-        text = subscription.predicate
-        if len(text) > _LONGEST:
-            message = f"subscription {subscription.id!r}: a predicate has {_LONGEST} characters at the most, got"
-            raise InputError(message, len(text))
-        parts: list[str] = []
-
-        def blank(part: re.Match[str]) -> str:
-            parts.append(part[0])
-            return _blank(part[0])
-
-        key = subscription.stream, _PART.sub(blank, text) if _is_plain(text) else ""
-        if not parts:
-            return Form.of(self._read(subscription))
-        if key not in self._forms:
-            tree = self._read(subscription)
-            if len(self._forms) >= _MOST_FORMS:
-                return Form.of(tree)
-            self._forms[key] = self._make_form(subscription, parts)
-            if self._forms[key] is None:
-                return Form.of(tree)
-        found = self._forms[key]
+        found, parts = self._find(subscription)
         if found is None:
             return Form.of(self._read(subscription))
         found.fill([_read_constant(part) for part in parts])
@@ -87,7 +68,27 @@ class Predicates:
 
     def check(self, subscription: Subscription) -> None:
         """Refuse a predicate that cannot be asked of its stream."""
-        self.form(subscription)
+        if self._find(subscription)[0] is None:
+            self._read(subscription)
+
+    def _find(self, subscription: Subscription) -> tuple[Form | None, list[str]]:
+        """The form that a predicate shares with others, if there may be such, and its constants as they are written."""
+        text = subscription.predicate
+        if len(text) > _LONGEST:
+            message = f"subscription {subscription.id!r}: a predicate has {_LONGEST} characters at the most, got"
+            raise InputError(message, len(text))
+        pieces = _PART.split(text) if _is_plain(text) else [text]
+        parts = pieces[1::2]
+        kinds = pieces[1::2] = [_blank(part) for part in parts]
+        if not parts or _LONG_WHOLE in kinds:
+            return None, parts
+        key = subscription.stream, "".join(pieces)
+        if key not in self._forms:
+            if len(self._forms) >= _MOST_FORMS:
+                return None, parts
+            self._read(subscription)
+            self._forms[key] = self._make_form(subscription, parts)
+        return self._forms[key], parts
 
     def _read(self, subscription: Subscription) -> exp.Expr:
         """A predicate's tree, over the columns of its stream."""
@@ -128,9 +129,8 @@ class Predicates:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether it has nothing but words, signs, and constants whose types follow from their kind."""
-    is_simple = _PLAIN.fullmatch(text) and "--" not in text and "/*" not in text
-    return bool(is_simple) and not _LONG_WHOLE.search(text)
+    """Whether it has nothing but words, signs and constants."""
+    return _PLAIN.fullmatch(text) is not None and "--" not in text and "/*" not in text
 
 
 def _resolve(tree: exp.Expr, stream: Source) -> exp.Expr:
@@ -140,7 +140,11 @@ def _resolve(tree: exp.Expr, stream: Source) -> exp.Expr:
 
 
 def _read_constant(part: str) -> Constant:
-    return part if part[0] not in " \t\r\n\f\v(" else tuple(_CONSTANT.findall(part))
+    """A constant as it stands, or those of a list."""
+    first = part[0]
+    if first == "'" or first.isdigit():
+        return part
+    return tuple(_QUOTED.findall(part)) if "'" in part else tuple(map(str.strip, part.strip()[1:-1].split(",")))
 
 
 def _mark(position: int, part: str) -> str:
@@ -151,16 +155,27 @@ def _mark(position: int, part: str) -> str:
 
 
 def _blank(part: str) -> str:
-    """What stands for a constant in a form: of which kind it is."""
-    if part[0] == "'":
+    """What stands for a constant in a form: of which kind it is.
+
+    >>> [_blank(part) for part in ("'i80'", "7", "2.5", "1e3", " ('i80', 'i5')", "(1.5, 3.14159265358979323846)")]
+    ["''", '0', '0.0', '0e0', " ('',...)", ' (0.00,...)']
+    """
+    first = part[0]
+    if first == "'":
         return "''"
-    if not part[0].isdigit():
-        return f" ({max((_blank(each) for each in _CONSTANT.findall(part)), key=len)},...)"
-    if "e" in part.lower():
-        return "0e0"
-    if "." not in part:
-        return "0"
-    return _LONG_FRACTION if len(part) >= _LONG else "0.0"
+    if not first.isdigit():
+        return _blank_list(part)
+    if "." in part:
+        return "0e0" if "e" in part or "E" in part else _LONG_FRACTION if len(part) >= _LONG else "0.0"
+    return "0e0" if not part.isdigit() else _LONG_WHOLE if len(part) >= _LONG else "0"
+
+
+def _blank_list(part: str) -> str:
+    """The same for a list: its constants are of one kind, of which the long ones decide."""
+    if "'" in part:
+        return " ('',...)"
+    longest = max(map(_blank, _read_constant(part)), key=len)
+    return longest if longest == _LONG_WHOLE else f" ({longest},...)"
 
 
 def _is_beside_double(literal: exp.Expr, stream: Source) -> bool:

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from skerry.errors import InputError
@@ -46,6 +46,27 @@ class Topology:
             heard[other].add(one)
         found = tuple(tuple(sorted(each)) for each in heard)
         return cls(found, None if positions is None else tuple(positions), dict(losses or {}), name)
+
+    def join(self, one: int, other: int) -> "Topology":
+        """The same with one more link."""
+        return self._with_link(one, other, is_up=True)
+
+    def cut(self, one: int, other: int) -> "Topology":
+        """The same with a link less.
+
+        >>> Topology.of_links(3, [(0, 1), (1, 2)]).cut(1, 2).join(2, 0).neighbours
+        ((1, 2), (0,), (0,))
+        """
+        return self._with_link(one, other, is_up=False)
+
+    def _with_link(self, one: int, other: int, is_up: bool) -> "Topology":
+        if one == other or not (0 <= one < len(self) and 0 <= other < len(self)):
+            raise InputError(f"a link joins two different motes of 0 to {len(self) - 1}; got {one} and {other}")
+        neighbours = list(self.neighbours)
+        for mote, far in ((one, other), (other, one)):
+            others = set(neighbours[mote]) - {far}
+            neighbours[mote] = tuple(sorted(others | {far} if is_up else others))
+        return replace(self, neighbours=tuple(neighbours))
 
     def __len__(self) -> int:
         """How many motes there are."""

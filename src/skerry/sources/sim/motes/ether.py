@@ -41,7 +41,7 @@ class Ether:
         if not 0.0 <= slowest_ms < 1e6:
             raise OptionError(f"a message takes from 0 ms on to arrive; got {slowest_ms:g}")
         self.losses, self._now_s = 0, 0.0
-        self._random, self._slowest_s = Random(seed), slowest_ms / 1000
+        self._random, self.slowest_s = Random(seed), slowest_ms / 1000
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._count = 0
         self._arrived_s: dict[str, float] = {}
@@ -123,7 +123,7 @@ class Ether:
 
     def _travel(self, where: str, from_s: float) -> float:
         """When something that is sent now comes to somewhere."""
-        comes_s = max(from_s + self._random.uniform(0.0, self._slowest_s), self._arrived_s.get(where, 0.0))
+        comes_s = max(from_s + self._random.uniform(0.0, self.slowest_s), self._arrived_s.get(where, 0.0))
         self._arrived_s[where] = comes_s
         return comes_s
 
