@@ -38,7 +38,7 @@ def test_stages_with_recursion_inside_are_described():
 
 def test_spatial_ranges_are_said_to_have_no_effect():
     program = "base p(a: int). derived q(a: int). q(x) :- p(x). output q. spatial p ~ p within 2 hops."
-    assert "spatial p ~ p within 2 hops: read, but without effect" in describe(check_text(program))
+    assert "spatial p ~ p within 2 hops: in a network alone" in describe(check_text(program))
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ def mqtt(
         str, typer.Option("--time", help="Event time as iso text, or a number in s, ms or us.")
     ] = "iso",
     listens: Annotated[float, typer.Option(help="Milliseconds for which a sensor listens after a message.")] = 50.0,
+    listening_mw: Annotated[float, typer.Option(help="Milliwatts that listening takes.")] = 0.0,
     battery: Annotated[float, typer.Option(help="Milliampere hours of a battery.")] = 100.0,
     die: Annotated[float, typer.Option(help="Share of sensors that die now and then, and come back.")] = 0.0,
     die_every: Annotated[float, typer.Option(help="Seconds within which such a sensor dies once.")] = 60.0,
@@ -76,6 +77,7 @@ def mqtt(
         time_form=time_form,
         speed=speed,
         battery_mah=battery,
+        listening_mw=listening_mw,
         first_sequence=first_seq,
         faults=Faults(die, die_every, wrong_clock, duplicate, reorder, garble),
     )

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from skerry.deduce.rule_text import write_limits, write_span
+from skerry.deduce.rule_text import write_limits, write_link, write_span
 from skerry.errors import Location
 from skerry.model.options import suggest
 from skerry.plan.program import Atom, Checked, Class, Component, Predicate
@@ -71,6 +71,8 @@ def _options(predicate: Predicate) -> Iterator[str]:
         yield f"window {predicate.window_rows} rows"
     if predicate.host is not None:
         yield f"host {predicate.columns[predicate.host].name}"
+    if predicate.link is not None:
+        yield write_link(predicate.link)
     for column, greatest in predicate.limits.items():
         yield f"limit {predicate.columns[column].name} <= {greatest}"
 
@@ -103,7 +105,7 @@ def _stage(checked: Checked, name: str, component: Component) -> str:
 def _spatial(checked: Checked) -> Iterator[str]:
     for spatial in checked.program.spatial:
         pair = f"{spatial.left} ~ {spatial.right} within {spatial.hops} hops"
-        yield f"spatial {pair}: read, but without effect, since no program runs in a network yet"
+        yield f"spatial {pair}: in a network alone"
 
 
 def _outputs(checked: Checked) -> Iterator[str]:

@@ -7,7 +7,16 @@ from skerry.model.term import Arithmetic, Call, Compound, Constant, Duration, Te
 from skerry.plan.limits import LIMITS, Limits
 from skerry.plan.program import Aggregate, Atom, Builtin, Comparison, Predicate, Program, Rule, Subgoal
 
-__all__ = ["write", "write_limits", "write_original", "write_rule", "write_subgoal", "write_term", "write_value"]
+__all__ = [
+    "write",
+    "write_limits",
+    "write_link",
+    "write_original",
+    "write_rule",
+    "write_subgoal",
+    "write_term",
+    "write_value",
+]
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
 _SPANS = {86_400_000_000: "day", 3_600_000_000: "h", 60_000_000: "min", 1_000_000: "s", 1_000: "ms", 1: "us"}
@@ -154,6 +163,15 @@ def write_limits(limits: Limits) -> Iterator[str]:
             yield f"limit {name} {'none' if math.isinf(most) else most}."
 
 
+def write_link(hops: int) -> str:
+    """The option of a predicate that holds links.
+
+    >>> write_link(1), write_link(3)
+    ('link', 'link within 3 hops')
+    """
+    return "link" if hops == 1 else f"link within {hops} hops"
+
+
 def _write_declaration(predicate: Predicate) -> str:
     columns = ", ".join(f"{column.name}: {column.type}" for column in predicate.columns)
     return f"{'base' if predicate.base else 'derived'} {predicate.name}({columns})"
@@ -173,5 +191,7 @@ def _options(predicate: Predicate) -> Iterator[str]:
         yield f"watermark {write_span(predicate.watermark_us)}"
     if predicate.silent:
         yield "expire silent"
+    if predicate.link is not None:
+        yield write_link(predicate.link)
     for position, greatest in predicate.limits.items():
         yield f"limit {predicate.columns[position].name} <= {greatest}"

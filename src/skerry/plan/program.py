@@ -111,6 +111,8 @@ class Predicate:
     """The greatest value, by column: tuples beyond it are not derived (a list: its length)."""
     silent: bool = False
     """``expire silent``: what leaves the window takes no answer back."""
+    link: int | None = None
+    """In a network it holds of all pairs of nodes that are at most so many hops apart; elsewhere its facts are read."""
     location: Location | None = None
 
     @property

@@ -6,11 +6,13 @@ than all the sensor has seen, so it does no harm that it may come twice. What a 
 to know: after a restart of either side it goes on from the next state that it hears.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from skerry.model.time import MICROS, Micros
 from skerry.sensors.messages import Control, SensorState, Setting
+from skerry.sensors.watch import Watch
 
 __all__ = ["Proxies", "Proxy"]
 
@@ -23,7 +25,7 @@ class Proxy:
     """What is known of a sensor, and what is wanted of it.
 
     ``sent`` is the control that is on its way, ``again_us`` when to send it again, ``pause_us`` how long after that.
-    ``controls`` counts those that were sent, with repetitions.
+    ``controls`` counts those that were sent, with repetitions. ``watch`` notes what the sensor sends.
     """
 
     state: SensorState | None = None
@@ -33,14 +35,19 @@ class Proxy:
     pause_us: int = _FIRST_PAUSE_US
     heard_us: Micros | None = None
     controls: int = 0
+    watch: Watch = field(default_factory=Watch, compare=False)
 
     @property
     def is_obeyed(self) -> bool:
         """Whether the sensor does what is wanted, as far as it has said."""
         return self.wanted is None or (self.state is not None and _does(self.state.setting, self.wanted))
 
-    def hear(self, now: Micros, state: SensorState | None) -> "Proxy":
-        """The sensor has sent something at a time, perhaps its state."""
+    def hear(self, now: Micros, state: SensorState | None, readings: Sequence[Mapping[str, Any]] = ()) -> "Proxy":
+        """The sensor has sent something at a time: its state, or readings."""
+        if state:
+            self.watch.note_state(now, state)
+        elif readings:
+            self.watch.note_readings(now, readings)
         heard = replace(self, heard_us=now, state=state or self.state)
         if state and self.sent and state.control >= self.sent.number:
             return replace(heard, sent=None, again_us=Micros(0), pause_us=_FIRST_PAUSE_US)
@@ -102,9 +109,17 @@ class Proxies:
         for sensor in {*settings, *self.by_sensor}:
             self._put(sensor, self._find(sensor).want(settings.get(sensor, others)))
 
-    def hear(self, sensor: str, now: Micros, state: SensorState | None = None, *, listens: bool) -> Control | None:
+    def hear(
+        self,
+        sensor: str,
+        now: Micros,
+        state: SensorState | None = None,
+        readings: Sequence[Mapping[str, Any]] = (),
+        *,
+        listens: bool,
+    ) -> Control | None:
         """A sensor has sent something. Gives the control to send at once, if it listens and one is due."""
-        heard = self._find(sensor).hear(now, state)
+        heard = self._find(sensor).hear(now, state, readings)
         answered = heard.send(now) if listens else heard
         self._put(sensor, answered)
         return answered.sent if answered.controls > heard.controls else None

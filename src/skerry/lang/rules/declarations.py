@@ -18,7 +18,7 @@ __all__ = ["Declarations"]
 
 _Mode = Literal["inserts", "changes", "snapshot", "final"]
 _MODES: dict[str, _Mode] = {mode: mode for mode in get_args(_Mode)}
-_OF_BASE = ("time", "window", "slide", "watermark", "expire", "host")
+_OF_BASE = ("time", "window", "slide", "watermark", "expire", "host", "link")
 _OF_DERIVED = ("host", "stage", "limit", "time", "window")
 
 
@@ -170,6 +170,8 @@ def _with_option(predicate: Predicate, tree: Syntax) -> Predicate:
             changed: dict[str, Any] = {option: _position(predicate, first)}
         case "limit":
             changed = {"limits": {**predicate.limits, _position(predicate, first): whole(rest[0], "a limit")}}
+        case "link":
+            changed = {"link": _link(predicate, first, rest)}
         case "expire":
             changed = {"silent": _silent(first)}
         case "window" if rest[0] == "rows" and not predicate.base:
@@ -182,6 +184,20 @@ def _with_option(predicate: Predicate, tree: Syntax) -> Predicate:
     if not all(changed.values()) and option in ("window", "slide"):
         raise RuleError("E001", f"a {option} is longer than nothing", "", None, token_location(first))
     return replace(predicate, **changed)
+
+
+def _link(predicate: Predicate, word: Token, hops: list[Token]) -> int:
+    """How many hops apart the nodes are at most."""
+    if [column.type for column in predicate.columns] != [Type.NODE, Type.NODE]:
+        message, fix = (
+            f"{predicate.name!r} holds links",
+            f"declare it as in base {predicate.name}(x: node, y: node) link",
+        )
+        raise RuleError("E110", message, fix, None, token_location(word))
+    reach = whole(hops[0], "a number of hops") if hops else 1
+    if not reach:
+        raise RuleError("E001", "a link is at least 1 hop long", "", None, token_location(word))
+    return reach
 
 
 def _position(predicate: Predicate, name: Token) -> int:

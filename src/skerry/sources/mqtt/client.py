@@ -16,6 +16,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from skerry.errors import SkerryError, SourceError
 from skerry.model.atomic_write import write_atomically
 from skerry.sensors.broker_address import BrokerAddress
+from skerry.sensors.heard import Heard
 from skerry.sensors.messages import Setting
 from skerry.sensors.proxies import Proxy
 from skerry.sources.mqtt.cbor import to_json
@@ -50,7 +51,8 @@ class MqttReceiving:
         self._address = BrokerAddress.parse(options.url)
         client_id = _find_client_id(options, folder)
         self._echo = Echo(name_echo_topic(options.topic, client_id))
-        self._receiver = Receiver(folder, options.max_message_bytes, identity, self._has_caught_up)
+        pattern = self._topic.pattern
+        self._receiver = Receiver(folder, options.max_message_bytes, identity, self._has_caught_up, pattern=pattern)
         state_topic = find_state_topic(options.topic)
         self._channel = ControlChannel(state_topic, self._publish) if state_topic else None
         self._answered, self._ended = threading.Event(), threading.Event()
@@ -100,6 +102,14 @@ class MqttReceiving:
     def list_proxies(self) -> Mapping[str, Proxy]:
         """What is known of the sensors by now."""
         return self._channel.list_proxies() if self._channel else {}
+
+    def take_heard(self) -> Mapping[str, Heard]:
+        """Who was heard since this was asked last."""
+        return self._receiver.counts.take()
+
+    def settle_heard(self) -> None:
+        """What was taken last is kept."""
+        self._receiver.counts.settle()
 
     def _keep_echoing(self) -> None:
         """While a sensor waits for control, know how old its next message is: it listens for a moment only."""

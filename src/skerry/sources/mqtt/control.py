@@ -4,13 +4,15 @@ import json
 import logging
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import cbor2
 
 from skerry.model.time import Micros
 from skerry.sensors.messages import Control, SensorState, Setting
 from skerry.sensors.proxies import Proxies, Proxy
+from skerry.sensors.watch import read_readings
 from skerry.sources.mqtt.topic import Topic
 
 __all__ = ["ControlChannel", "find_state_topic"]
@@ -79,11 +81,21 @@ class ControlChannel:
         """A sensor has sent readings; the message says whether it listens, unless it is too old."""
         found = re.fullmatch(self.topic.pattern, _replace_last(topic, _STATE))
         if found is not None:
-            self._hear(found["sensor"], topic, now, None, listens=_is_listening(_find_listens_ms(payload), age_s))
+            listens = _is_listening(_find_listens_ms(payload), age_s)
+            self._hear(found["sensor"], topic, now, None, read_readings(payload), listens=listens)
 
-    def _hear(self, sensor: str, topic: str, now: Micros, state: SensorState | None, *, listens: bool) -> None:
+    def _hear(
+        self,
+        sensor: str,
+        topic: str,
+        now: Micros,
+        state: SensorState | None,
+        readings: Sequence[Mapping[str, Any]] = (),
+        *,
+        listens: bool,
+    ) -> None:
         with self._lock:
-            control = self._proxies.hear(sensor, now, state, listens=listens)
+            control = self._proxies.hear(sensor, now, state, readings, listens=listens)
         if control is not None:
             self._publish(_replace_last(topic, _CONTROL), _write(control))
 

@@ -1,0 +1,243 @@
+"""The generic component: what runs on every mote, whatever the program. It has its board, its data, and messages."""
+
+from collections.abc import Callable, Mapping
+
+from skerry.deduce.evaluate import Calls
+from skerry.deduce.values import Row, row_key
+from skerry.network.message import HEADER_BYTES, Kind, Message, count_bytes
+from skerry.network.mote import Board
+from skerry.network.rules.agenda import Agenda
+from skerry.network.rules.claims import Claim, make_claim, read_claim
+from skerry.network.rules.groups import Group, Groups
+from skerry.network.rules.holdings import GIVEN, Holding, Holdings
+from skerry.network.rules.homes import find_home
+from skerry.network.rules.join import Found, Join
+from skerry.network.rules.node_program import DerivationKey, NodeProgram, NodeRule, TupleId
+from skerry.network.rules.plans import Plan
+from skerry.network.rules.routes import Routes
+from skerry.network.rules.store import Store, Stored
+from skerry.network.rules.technique import Equipment, Technique
+from skerry.network.rules.watches import Watches
+
+__all__ = ["Component"]
+
+_HEAR, _SETTLE = 0, 1
+"""Within one tuple's turn: claims first, then whether it holds."""
+
+_EVERYWHERE = -1
+"""The source of tuples that the program's text says."""
+
+
+class Component:
+    """One mote's program at work.
+
+    A tuple that lives here holds while a derivation of it is in force. Only that it comes to hold, or holds no more, is
+    passed on: to the technique, which joins it, and to the claims that wait for it under NOT.
+    """
+
+    def __init__(
+        self,
+        board: Board,
+        program: NodeProgram,
+        plans: Mapping[str | None, tuple[Plan, ...]],
+        routes: Routes,
+        calls: Calls,
+        agenda: Agenda,
+        technique: Callable[[Equipment], Technique],
+    ) -> None:
+        self._board, self._program, self._plans, self._routes, self._agenda = board, program, plans, routes, agenda
+        self.store, self.holdings = Store(), Holdings()
+        self._watches, self._groups = Watches(), Groups()
+        self._aggregating = {rule.number: rule for rule in program.rules if rule.aggregates}
+        self._versions: dict[DerivationKey, int] = {}
+        self._join = Join(board.mote, self.store, calls, program.calendar.unit)
+        self._sequence = self._from_start = 0
+        self._technique = technique(Equipment(board, program, plans, routes, self.store, self._join, self))
+
+    @property
+    def most_tuples(self) -> int:
+        """The most tuples that it held at a time, without what it knew from the start."""
+        return self.store.most - self._from_start
+
+    def start(self) -> None:
+        """Begin with what needs no message: tuples of the program's text, links, and rules without joins."""
+        for number, schema in enumerate(self._program.schemas.values()):
+            for index, row in enumerate(schema.known or ()):
+                self.store.add(Stored((_EVERYWHERE, number, index), schema.name, row, None, is_own=True))
+        for number, schema in enumerate(self._program.schemas.values()):
+            if schema.link is not None:
+                self._add_links(schema.name, schema.link, number)
+        self._from_start = len(self.store)
+        for plan in self._plans[None]:
+            for found in self._join.find(plan, None):
+                claim = self.make(plan.rule, found)
+                if claim is not None and self._home(*claim.head) == self._board.mote:
+                    self.send(claim)
+
+    def insert(self, predicate: str, row: Row) -> None:
+        """A base fact has come; one that is there already, or is too old, changes nothing."""
+        schema = self._program.schemas[predicate]
+        expiry_us = None
+        if schema.span is not None and schema.time is not None:
+            time = row[schema.time]
+            assert isinstance(time, int)
+            expiry_us = self._program.calendar.find_expiry(time + schema.span)
+        if expiry_us is None or expiry_us > self._board.clock:
+            self._agenda.add((*schema.find_priority(row), _HEAR), self._give, predicate, row, expiry_us)
+
+    def delete(self, predicate: str, row: Row) -> None:
+        """A base fact has gone."""
+        priority = self._program.schemas[predicate].find_priority(row)
+        self._agenda.add((*priority, _HEAR), self._take, predicate, row)
+
+    def receive(self, sender: int, message: Message) -> None:
+        """Somebody spoke: a claim for this mote or on its way, or what the technique has to say."""
+        topic, *content = message.body
+        if topic != "claim":
+            self._technique.receive(topic, tuple(content))
+        elif content[0] == self._board.mote:
+            self._expect(read_claim(content[1]))
+        else:
+            self._forward(content[0], message)
+
+    def make(self, rule: NodeRule, found: Found) -> Claim | None:
+        """What follows from joined tuples, if anything does."""
+        return make_claim(rule, found, self._program, self._join.solver.evaluator)
+
+    def send(self, claim: Claim) -> None:
+        """Have a claim heard where it stops next: here, or over the radio."""
+        target = self._home(*claim.stops[0])
+        if target == self._board.mote:
+            self._expect(claim)
+        else:
+            body = ("claim", target, claim.to_plain())
+            self._forward(target, Message(Kind.RESULT, body, HEADER_BYTES + count_bytes(body)))
+
+    def _forward(self, target: int, message: Message) -> None:
+        hop = self._routes.next_hop(target)
+        if hop is not None:
+            self._board.send(hop, message)
+
+    def _home(self, predicate: str, row: Row) -> int:
+        return find_home(self._program.schemas[predicate], row, self._program.motes)
+
+    def _expect(self, claim: Claim) -> None:
+        name, row = claim.head
+        self._agenda.add((*self._program.schemas[name].find_priority(row), _HEAR), self._hear, claim)
+
+    def _hear(self, claim: Claim) -> None:
+        """A claim has come to one of its stops."""
+        if claim.expiry_us is not None and claim.in_force:
+            if claim.expiry_us <= self._board.clock:
+                return
+            self._board.wake(claim.expiry_us - self._board.clock, self._end, claim)
+        if len(claim.stops) > 1:
+            watch = self._watches.hear(claim)
+            passed = watch and watch.update(self.holdings.holds(*claim.stops[0]))
+            if passed:
+                self.send(passed)
+        elif self._versions.get(claim.key, 0) < claim.version:
+            self._versions[claim.key] = claim.version
+            self._apply(claim.key, claim.head, claim.in_force)
+
+    def _end(self, claim: Claim) -> None:
+        """A claim has expired. At its other stops it does so too, so nothing is passed on."""
+        if len(claim.stops) > 1:
+            self._watches.end(claim)
+        else:
+            self._apply(claim.key, claim.head, in_force=False)
+
+    def _apply(self, key: DerivationKey, head: tuple[str, Row], in_force: bool) -> None:
+        """Add a derivation to what it derives, or take it away."""
+        name, row = head
+        rule = self._aggregating.get(key[0])
+        if rule is None:
+            self._change(self.holdings.get(name, row), key, in_force)
+            return
+        group = self._groups.get(rule, row)
+        if in_force:
+            group.contributions[key] = row
+        else:
+            group.contributions.pop(key, None)
+        if not group.is_due:
+            group.is_due = True
+            self._agenda.add((*self._program.schemas[name].find_priority(row), _SETTLE), self._settle_group, group)
+
+    def _settle_group(self, group: Group) -> None:
+        """Derive a group's row anew, if its contributions make another."""
+        group.is_due = False
+        name = group.rule.head.predicate
+        row = group.aggregate(self._program.schemas[name])
+        if row is not None and group.row is not None and row_key(row) == row_key(group.row):
+            return
+        for changed, in_force in ((group.row, False), (row, True)):
+            if changed is not None:
+                self._change(self.holdings.get(name, changed), (group.rule.number, ()), in_force)
+        group.row = row
+
+    def _give(self, predicate: str, row: Row, expiry_us: int | None) -> None:
+        holding = self.holdings.get(predicate, row)
+        if GIVEN not in holding.derivations and expiry_us is not None:
+            holding.expiry_us = expiry_us
+            self._board.wake(max(expiry_us - self._board.clock, 0), self._take, predicate, row)
+        self._change(holding, GIVEN, in_force=True)
+
+    def _take(self, predicate: str, row: Row) -> None:
+        self._change(self.holdings.get(predicate, row), GIVEN, in_force=False)
+
+    def _change(self, holding: Holding, key: DerivationKey, in_force: bool) -> None:
+        if in_force:
+            holding.derivations.add(key)
+        else:
+            holding.derivations.discard(key)
+        if not holding.is_due:
+            holding.is_due = True
+            priority = self._program.schemas[holding.predicate].find_priority(holding.row)
+            self._agenda.add((*priority, _SETTLE), self._settle, holding)
+
+    def _settle(self, holding: Holding) -> None:
+        """See whether a tuple holds; if that is new, pass it on."""
+        holding.is_due = False
+        holds = bool(holding.derivations)
+        if holds and holding.id is None:
+            self._sequence += 1
+            self._hold(holding, (self._board.mote, self._board.clock, self._sequence))
+        elif not holds and holding.id is not None:
+            self._let_go(holding, holding.id)
+        elif not holds:
+            self.holdings.forget(holding)
+
+    def _hold(self, holding: Holding, identity: TupleId) -> None:
+        holding.id = identity
+        stored = Stored(identity, holding.predicate, holding.row, holding.expiry_us, is_own=True)
+        self.store.add(stored)
+        self._technique.insert(stored)
+        self._update_watches(holding)
+
+    def _let_go(self, holding: Holding, identity: TupleId) -> None:
+        holding.id = None
+        self.holdings.forget(holding)
+        stored = self.store.drop(identity)
+        assert stored is not None
+        has_expired = holding.expiry_us is not None and holding.expiry_us <= self._board.clock
+        self._technique.drop(stored, has_expired)
+        self._update_watches(holding)
+
+    def _update_watches(self, holding: Holding) -> None:
+        for watch in self._watches.of(holding.predicate, holding.row):
+            passed = watch.update(holding.id is not None)
+            if passed is not None:
+                self.send(passed)
+
+    def _add_links(self, name: str, reach: int, number: int) -> None:
+        """The links of this mote in both directions; those from here live here."""
+        mote = self._board.mote
+        near = [other for other, hops in enumerate(self._routes.hops) if 0 < hops <= reach]
+        for other in near:
+            holding = self.holdings.get(name, (mote, other))
+            holding.derivations.add(GIVEN)
+            self._hold(holding, (mote, -1 - number, other))
+        for other in near:
+            stored = Stored((other, -1 - number, mote), name, (other, mote), None, is_own=False)
+            self.store.add(stored)
+            self._technique.insert(stored)

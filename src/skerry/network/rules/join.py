@@ -1,0 +1,85 @@
+"""A mote's join: which derivations a new tuple completes, with what the mote knows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
+
+from skerry.deduce.evaluate import Binding, Calls, match_patterns
+from skerry.deduce.subgoal_order import Match
+from skerry.deduce.why.solver import Solver
+from skerry.deduce.why.tables import Tables
+from skerry.model.term import Constant, Term, Variable, variables
+from skerry.network.rules.node_program import TupleId
+from skerry.network.rules.plans import Plan
+from skerry.network.rules.store import Store, Stored
+from skerry.plan.program import Atom
+
+__all__ = ["Found", "Join"]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A derivation's positive part: the tuples, one per subgoal, and what they bind."""
+
+    ids: tuple[TupleId, ...]
+    binding: Binding
+    expiry_us: int | None
+
+
+class Join:
+    """Joins over one mote's store. ``mote`` is the number that a rule's site is compared with."""
+
+    def __init__(self, mote: int, store: Store, calls: Calls, unit: int) -> None:
+        self._mote, self._store = mote, store
+        self.solver = Solver(Tables({}), calls, unit)
+
+    def find(self, plan: Plan, new: Stored | None) -> Iterator[Found]:
+        """The derivations that a new tuple is part of, at the subgoal at which the plan starts."""
+        binding = self._bind_site(plan)
+        if binding is None:
+            return
+        chosen: list[Stored | None] = [None] * len(plan.rule.positives)
+        if new is not None and plan.start is not None:
+            if plan.start == plan.rule.site.anchor and not new.is_own:
+                return
+            atom = plan.rule.positives[plan.start]
+            binding = match_patterns(cast(tuple[Term, ...], atom.arguments), new.row, binding)
+            chosen[plan.start] = new
+        if binding is not None:
+            yield from self._extend(plan, 0, binding, chosen)
+
+    def match(self, atom: Atom, binding: Binding, own: bool) -> Iterator[tuple[Stored, Binding]]:
+        """The tuples that an atom matches under a binding, and what they bind; if asked, those that live here alone."""
+        terms = cast(tuple[Term, ...], atom.arguments)
+        known = tuple(
+            column for column, term in enumerate(terms) if all(each.name in binding for each in variables(term))
+        )
+        values = self.solver.evaluator.row([terms[column] for column in known], binding)
+        for stored in () if values is None else self._store.match(atom.predicate, known, values):
+            bound = match_patterns(terms, stored.row, binding) if stored.is_own or not own else None
+            if bound is not None:
+                yield stored, bound
+
+    def _bind_site(self, plan: Plan) -> Binding | None:
+        """What is bound at the start; None if the rule is not joined here."""
+        match plan.rule.site.term:
+            case Variable(name):
+                return {name: self._mote}
+            case Constant(value):
+                return {} if type(value) is int and value == self._mote else None
+        return {}
+
+    def _extend(self, plan: Plan, index: int, binding: Binding, chosen: list[Stored | None]) -> Iterator[Found]:
+        if index == len(plan.steps):
+            tuples = cast(list[Stored], chosen)
+            ends = [each.expiry_us for each in tuples if each.expiry_us is not None]
+            yield Found(tuple(each.id for each in tuples), binding, min(ends, default=None))
+            return
+        planned = plan.steps[index]
+        if planned.subgoal is None or not isinstance(planned.step, Match):
+            for bound in self.solver.take_step(planned.step, binding):
+                yield from self._extend(plan, index + 1, bound, chosen)
+            return
+        for stored, bound in self.match(planned.step.atom, binding, planned.subgoal == plan.rule.site.anchor):
+            chosen[planned.subgoal] = stored
+            yield from self._extend(plan, index + 1, bound, chosen)

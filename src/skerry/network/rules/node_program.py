@@ -1,0 +1,120 @@
+"""What every mote is given: a rule program as plain data. One generic component interprets it.
+
+Gupta, Zhu: Deductive Approach for Programming Sensor Networks, section 3.5 and Figure 3.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from skerry.deduce.values import Row
+from skerry.model.term import Constant, Variable
+from skerry.plan.program import MICROSECONDS, Aggregate, Atom, Subgoal, Type
+
+__all__ = ["Calendar", "DerivationKey", "NodeProgram", "NodeRule", "Schema", "Site", "TupleId"]
+
+TupleId = tuple[int, int, int]
+"""Where a tuple was inserted, at which local time, and a number that tells apart those of one time."""
+
+DerivationKey = tuple[int, tuple[TupleId, ...]]
+"""A rule's number, and the ids of its positive subgoals' tuples."""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A predicate, as a mote knows it."""
+
+    name: str
+    types: tuple[Type, ...]
+    host: int | None
+    """The column that names the mote on which a tuple lives."""
+    keys: tuple[int, ...]
+    """Without a host: the columns whose hash names it."""
+    limits: tuple[tuple[int, int], ...]
+    component: int
+    """Where it stands in the order of settling: its component, then its stage, then its position."""
+    position: int
+    stage: int | None
+    falling: bool
+    link: int | None
+    """It holds of all pairs of motes at most so many hops apart. Each mote knows its own, in both directions."""
+    known: tuple[Row, ...] | None
+    """All its tuples, where the program's text says them."""
+    time: int | None
+    span: int | None
+    """Its window, in units of the program's time: a tuple counts until its time is further back than that."""
+
+    def exceeds_limit(self, row: Row) -> bool:
+        """Whether a declared limit cuts a row off."""
+        for column, most in self.limits:
+            value = row[column]
+            size = len(value) if isinstance(value, tuple) else value
+            if isinstance(size, int | float) and size > most:
+                return True
+        return False
+
+    def find_priority(self, row: Row) -> tuple[int, int, int]:
+        """When a tuple is settled: by component, then by stage, then by the order of predicates within a stage."""
+        value = 0 if self.stage is None else row[self.stage]
+        stage = len(value) if isinstance(value, tuple) else value if isinstance(value, int) else 0
+        return self.component, -stage if self.falling else stage, self.position
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a rule is joined: at the mote that a term names, or at the home of one subgoal's tuples."""
+
+    term: Variable | Constant | None
+    anchor: int | None = None
+
+
+@dataclass(frozen=True)
+class NodeRule:
+    """A rule in parts: subgoals that are joined, conditions on them, negated atoms, and the head."""
+
+    number: int
+    head: Atom
+    positives: tuple[Atom, ...]
+    conditions: tuple[Subgoal, ...]
+    negated: tuple[Atom, ...]
+    site: Site
+
+    @property
+    def aggregates(self) -> bool:
+        """Whether its head aggregates."""
+        return any(isinstance(argument, Aggregate) for argument in self.head.arguments)
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """How times of facts read on the clock of a mote: ``origin`` is its 0, and ``unit`` says how many make a second.
+
+    A run ends at ``horizon_us``. What would expire after that does not expire in it.
+
+    >>> Calendar(origin=100, unit=1, horizon_us=5_000_000).find_expiry(103)
+    3000001
+    """
+
+    origin: int = 0
+    unit: int = 1
+    horizon_us: int = 0
+
+    def find_expiry(self, last: int) -> int | None:
+        """When a tuple ceases to count that counts up to a time, with it; None: not in this run."""
+        moment = self.to_clock(last) + 1
+        return moment if moment <= self.horizon_us else None
+
+    def to_clock(self, time: int) -> int:
+        """A time of facts, in microseconds of a mote's clock."""
+        return (time - self.origin) * MICROSECONDS // self.unit
+
+
+@dataclass(frozen=True)
+class NodeProgram:
+    """Schemas, rules, and how far the tuples of each predicate are replicated."""
+
+    schemas: Mapping[str, Schema]
+    rules: tuple[NodeRule, ...]
+    ranges: Mapping[str, int]
+    """By predicate, how many hops a new tuple is flooded; 0: it stays at home."""
+    motes: int
+    calendar: Calendar

@@ -1,0 +1,208 @@
+"""A whole run: motes with a program in a simulated network, from the first fact until nothing is left to do."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from skerry.deduce.builtins import Builtins
+from skerry.deduce.engine import Engine
+from skerry.deduce.evaluate import Calls
+from skerry.deduce.facts import Facts
+from skerry.deduce.values import Row, row_key, sort_key
+from skerry.errors import OptionError, RuleLimit
+from skerry.network.mote import Board
+from skerry.network.radio import Radio, RadioSettings
+from skerry.network.rules.agenda import Agenda, ArrivalAgenda, StageAgenda
+from skerry.network.rules.broadcast import Broadcast
+from skerry.network.rules.compile_program import compile_program
+from skerry.network.rules.component import Component
+from skerry.network.rules.field_facts import add_links, fit_rows, make_calendar, read_field_facts
+from skerry.network.rules.homes import find_home
+from skerry.network.rules.node_program import NodeProgram
+from skerry.network.rules.plans import list_plans
+from skerry.network.rules.refusals import refuse_facts
+from skerry.network.rules.routes import Routes, find_routes
+from skerry.network.rules.survey import Survey
+from skerry.network.rules.technique import Equipment, Technique
+from skerry.network.simulation import Simulation
+from skerry.network.tally import Tally
+from skerry.network.topology.topology import Topology
+from skerry.plan.program import Checked
+from skerry.sensors.power import PowerModel
+
+__all__ = ["ORDERS", "STRATEGIES", "Run", "find_answers", "simulate"]
+
+_TECHNIQUES: Mapping[str, Callable[[Equipment], Technique]] = {"broadcast": Broadcast}
+
+STRATEGIES = tuple(_TECHNIQUES)
+ORDERS = ("stage", "arrival")
+
+_HOLD = 5
+"""In stage order a mote holds what it learns for so many of the longest delays of a hop."""
+
+_Choice = TypeVar("_Choice")
+
+Answers = dict[str, list[Row]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a network found out, what that cost, and how it compares with the engine in one process."""
+
+    answers: Answers
+    """By output, what holds on all motes together when nothing is left to do."""
+    expected: Answers
+    """The same by the engine in one process."""
+    missed: float
+    """The share of what is expected that was not found."""
+    wrong: float
+    """The share of what was found that is not expected."""
+    tally: Tally
+    energy_mj: float
+    """What all transmissions took."""
+    tuples_per_mote: list[int]
+    """The most tuples that each mote held at a time: its own and replicas, without links."""
+    derivations_per_tuple: float
+    """The mean, over the derived tuples that hold at the end."""
+    most_derivations: int
+    strategy: str
+    duration_us: int
+    """When the last thing happened."""
+
+
+def simulate(
+    checked: Checked,
+    facts: Facts | None,
+    topology: Topology,
+    *,
+    strategy: str = "broadcast",
+    radio: RadioSettings | None = None,
+    seed: int = 0,
+    order: str = "stage",
+    calls: Calls | None = None,
+    observe: Callable[[Radio], None] | None = None,
+    expected: Answers | None = None,
+) -> Run:
+    """Run a program on the motes of a topology.
+
+    ``observe`` is given the radio before anything is sent. ``expected`` is what ``find_answers`` gave, where many runs
+    share it.
+
+    >>> from skerry.deduce.checks import check
+    >>> from skerry.lang.rules import read
+    >>> from skerry.network.topology.grid import make_grid
+    >>> checked = check(read("base G(x: node, y: node) link. busy(x, count<*>) :- G(x, y)."))
+    >>> run = simulate(checked, None, make_grid(2, 3))
+    >>> run.answers["busy"], run.missed, run.tally.total
+    ([(0, 2), (1, 3), (2, 2), (3, 2), (4, 3), (5, 2)], 0.0, 0)
+    """
+    technique, _ = _choose(_TECHNIQUES, strategy, "strategy"), _choose({name: name for name in ORDERS}, order, "order")
+    facts = read_field_facts(None, checked) if facts is None else facts
+    settings, calls = radio or RadioSettings(), calls or Builtins(checked.program.functions)
+    refuse_facts(checked, facts.ticks)
+    routes = find_routes(topology)
+    program = compile_program(checked, Survey.of(routes), make_calendar(facts))
+    field = _Field(topology, routes, program, settings, seed)
+    if observe is not None:
+        observe(field.radio)
+    try:
+        field.run(checked, facts, calls, order, technique)
+    except OverflowError as error:
+        raise RuleLimit(str(error), "declare a limit, or count in floats") from None
+    known = find_answers(checked, facts, topology, calls) if expected is None else expected
+    return field.report(checked, known, strategy)
+
+
+def find_answers(checked: Checked, facts: Facts | None, topology: Topology, calls: Calls | None = None) -> Answers:
+    """The answers of the engine in one process, over the same facts and the topology's links."""
+    facts = read_field_facts(None, checked) if facts is None else facts
+    engine = Engine(checked, calls or Builtins(checked.program.functions), facts.unit)
+    for tick in add_links(facts, checked, find_routes(topology)):
+        engine.tick(tick.now, tick.inserts, tick.deletes)
+    return {each.predicate: _sort(engine.rows(each.predicate)) for each in checked.outputs}
+
+
+def _choose(known: Mapping[str, _Choice], name: str, what: str) -> _Choice:
+    if name not in known:
+        raise OptionError(f"unknown {what} {name!r}; known: {', '.join(known)}")
+    return known[name]
+
+
+class _Field:
+    """The motes of a run."""
+
+    def __init__(
+        self, topology: Topology, routes: Sequence[Routes], program: NodeProgram, settings: RadioSettings, seed: int
+    ) -> None:
+        self._simulation, self._routes, self._program = Simulation(), routes, program
+        self.radio = Radio(self._simulation, topology, settings, seed)
+        self._components: list[Component] = []
+
+    def run(
+        self,
+        checked: Checked,
+        facts: Facts,
+        calls: Calls,
+        order: str,
+        technique: Callable[[Equipment], Technique],
+    ) -> None:
+        """Give every mote its program and its facts, and let time go on until nothing happens any more."""
+        plans = list_plans(self._program)
+        for mote, routes in enumerate(self._routes):
+            board = Board(mote, self._simulation, self.radio)
+            agenda = self._make_agenda(board, order)
+            component = Component(board, self._program, plans, routes, calls, agenda, technique)
+            self.radio.attach(mote, component)
+            self._components.append(component)
+            self._simulation.at(0, component.start, priority=-1)
+        for tick in facts.ticks:
+            time = 0 if tick.now is None else self._program.calendar.to_clock(tick.now)
+            for name, row in fit_rows(checked, tick.deletes):
+                self._simulation.at(time, self._find(name, row).delete, name, row)
+            for name, row in fit_rows(checked, tick.inserts):
+                self._simulation.at(time, self._find(name, row).insert, name, row)
+        self._simulation.run()
+
+    def report(self, checked: Checked, expected: Answers, strategy: str) -> Run:
+        """Read what every mote holds."""
+        held = [each for component in self._components for each in component.holdings]
+        answers = {
+            output.predicate: _sort(each.row for each in held if each.predicate == output.predicate)
+            for output in checked.outputs
+        }
+        derived = [len(each.derivations) for each in held if not checked.predicates[each.predicate].base]
+        tally = self.radio.tally
+        return Run(
+            answers,
+            expected,
+            _share(expected, answers),
+            _share(answers, expected),
+            tally,
+            sum(tally.bytes_by_mote) * 8 * PowerModel().radio_uj_per_bit / 1000,
+            [component.most_tuples for component in self._components],
+            sum(derived) / max(len(derived), 1),
+            max(derived, default=0),
+            strategy,
+            self._simulation.now,
+        )
+
+    def _make_agenda(self, board: Board, order: str) -> Agenda:
+        hold_us = _HOLD * self.radio.settings.most_delay_us
+        return StageAgenda(board.wake, hold_us) if order == "stage" else ArrivalAgenda()
+
+    def _find(self, predicate: str, row: Row) -> Component:
+        """The mote on which a fact arises."""
+        return self._components[find_home(self._program.schemas[predicate], row, self._program.motes)]
+
+
+def _sort(rows: Iterable[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: [sort_key(value) for value in row])
+
+
+def _share(of: Answers, missing_in: Answers) -> float:
+    """The share of some answers that others lack."""
+    lacking, count = 0, 0
+    for name, rows in of.items():
+        there = set(map(row_key, missing_in[name]))
+        lacking, count = lacking + sum(row_key(row) not in there for row in rows), count + len(rows)
+    return lacking / count if count else 0.0
