@@ -39,6 +39,7 @@ class Store:
     def __init__(self) -> None:
         self._tuples: dict[TupleId, Stored] = {}
         self._dropped: set[TupleId] = set()
+        self._buried: dict[str, dict[TupleId, Stored]] = {}
         self._indexes: dict[str, dict[tuple[int, ...], _Index]] = {}
         self.most = 0
         """The most tuples that it has held."""
@@ -73,6 +74,14 @@ class Store:
             for columns, index in self._of(stored.predicate).items():
                 del index[_choose(stored.row, columns)][identity]
         return stored
+
+    def bury(self, stored: Stored) -> None:
+        """Keep a tuple that was dropped for the joins that withdraw what was made with it."""
+        self._buried.setdefault(stored.predicate, {})[stored.id] = stored
+
+    def buried(self, predicate: str) -> Iterable[Stored]:
+        """The tuples of a predicate that were dropped and are kept."""
+        return list(self._buried.get(predicate, {}).values())
 
     def match(self, predicate: str, columns: tuple[int, ...], values: Row) -> Iterable[Stored]:
         """The tuples with given values in some columns, and perhaps others whose values Python takes for equal."""
