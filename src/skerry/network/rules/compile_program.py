@@ -9,7 +9,7 @@ from skerry.deduce.values import Row, coerce
 from skerry.model.term import Constant, Variable
 from skerry.network.rules.distances import Distances, host_of
 from skerry.network.rules.join_sites import Layout, lay_out
-from skerry.network.rules.node_program import Calendar, NodeProgram, NodeRule, Schema, Site, Timing
+from skerry.network.rules.node_program import Calendar, NodeProgram, NodeRule, Schema, Site
 from skerry.network.rules.refusals import refuse_program
 from skerry.network.rules.survey import Survey
 from skerry.plan.program import (
@@ -32,7 +32,7 @@ _MOST_TRIED = 256
 """So many ways to choose homes are compared; beyond that, one predicate after the other is decided."""
 
 
-def compile_program(checked: Checked, survey: Survey, calendar: Calendar, timing: Timing) -> NodeProgram:
+def compile_program(checked: Checked, survey: Survey, calendar: Calendar) -> NodeProgram:
     """Find homes, join sites and ranges for a network, so that the fewest messages are expected."""
     refuse_program(checked)
     schemas = {each.name: each for each in _list_schemas(checked, calendar.unit)}
@@ -40,7 +40,7 @@ def compile_program(checked: Checked, survey: Survey, calendar: Calendar, timing
     homes, layout = _choose_homes(checked, schemas, rules, survey)
     chosen = schemas | homes
     nearness = {rule.number: _find_nearness(rule, chosen, checked.program.spatial) for rule in rules}
-    return NodeProgram(chosen, layout.rules, layout.ranges, survey.motes, calendar, nearness, timing)
+    return NodeProgram(chosen, layout.rules, layout.ranges, survey.motes, calendar, nearness)
 
 
 def _find_nearness(

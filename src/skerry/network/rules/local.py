@@ -19,7 +19,7 @@ from skerry.network.rules.partials import Cause, Partial, Stamp, begin, complete
 from skerry.network.rules.store import Stored
 from skerry.network.rules.technique import Equipment
 
-__all__ = ["Local"]
+__all__ = ["Local", "pack_partials"]
 
 _Search = tuple[int, int]
 """Who asks all motes, and a number."""
@@ -63,11 +63,7 @@ class Local:
 
     def _set_out(self, stored: Stored, is_insertion: bool, stamp: Stamp) -> None:
         """Begin as soon as everything that is older is at home."""
-        begun = [
-            each
-            for rule, start in self._starts(stored)
-            if (each := self._begin(rule, start, stored, is_insertion, stamp))
-        ]
+        begun = self._begin_all(stored, is_insertion, stamp)
         if begun:
             self._own.board.wake(self._own.program.timing.skew_us + 1, self._travel, begun)
 
@@ -78,8 +74,12 @@ class Local:
             if stored.id[1] >= 0 or not self._carried(plan.rule):
                 yield plan.rule, plan.start
 
-    def _begin(self, rule: NodeRule, start: int, stored: Stored, is_insertion: bool, stamp: Stamp) -> Partial | None:
-        return begin(rule, Cause(stored.id, start, is_insertion, stamp), stored, self._own.join)
+    def _begin_all(self, stored: Stored, is_insertion: bool, stamp: Stamp) -> list[Partial]:
+        begun = (
+            begin(rule, Cause(stored.id, start, is_insertion, stamp), stored, self._own.join)
+            for rule, start in self._starts(stored)
+        )
+        return [each for each in begun if each is not None]
 
     def _carried(self, rule: NodeRule) -> list[int]:
         """The subgoals whose tuples come and go, and have one home: all but links and what the program's text says."""
@@ -108,7 +108,7 @@ class Local:
             else:
                 wide.setdefault((self._find_reach(partial, subgoal), subgoal), []).append(partial)
         for (target, subgoal), found in bound.items():
-            self._send_to(target, subgoal, _pack(found))
+            self._send_to(target, subgoal, pack_partials(found))
         for (hops, subgoal), found in wide.items():
             self._search(hops, subgoal, found)
 
@@ -163,7 +163,7 @@ class Local:
         self._searches += 1
         search = (self._own.board.mote, self._searches)
         self._heard.add(search)
-        self._spread(search, hops, subgoal, _pack(partials))
+        self._spread(search, hops, subgoal, pack_partials(partials))
         self._visit(partials, subgoal, own=True)
 
     def _spread(self, search: _Search, hops: int, subgoal: int, plain: tuple[Any, ...]) -> None:
@@ -181,5 +181,6 @@ class Local:
         return [read_partial(self._rules[number], cause, rest) for number, cause, rest in plain]
 
 
-def _pack(partials: Iterable[Partial]) -> tuple[Any, ...]:
+def pack_partials(partials: Iterable[Partial]) -> tuple[Any, ...]:
+    """Partial results as plain data, for a message."""
     return tuple((each.rule.number, each.cause.to_plain(), each.to_plain()) for each in partials)

@@ -115,8 +115,6 @@ class Timing:
     skew_us: int = 0
     storage_us: int = 0
     """Until a new tuple is stored wherever it is to be."""
-    keep_us: int = 0
-    """How long what was deleted is remembered."""
 
 
 @dataclass(frozen=True)
@@ -131,4 +129,6 @@ class NodeProgram:
     calendar: Calendar
     nearness: Mapping[int, tuple[tuple[int | None, ...], ...]]
     """By rule, how many hops the homes of each two subgoals are apart at most; None where nothing is known."""
-    timing: Timing
+    timing: Timing = Timing()
+    grid_columns: int | None = None
+    """Of a field that is a grid: how many columns it has."""

@@ -1,8 +1,7 @@
 """A whole run: motes with a program in a simulated network, from the first fact until nothing is left to do."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.engine import Engine
@@ -15,13 +14,12 @@ from skerry.network.mote import Board
 from skerry.network.network import Network
 from skerry.network.radio_settings import RadioSettings
 from skerry.network.rules.agenda import Agenda, ArrivalAgenda, StageAgenda
-from skerry.network.rules.broadcast import Broadcast
 from skerry.network.rules.compile_program import compile_program
 from skerry.network.rules.component import Component
 from skerry.network.rules.field_facts import add_links, fit_rows, make_calendar, read_field_facts
 from skerry.network.rules.homes import find_home
-from skerry.network.rules.local import Local
-from skerry.network.rules.node_program import NodeProgram, Timing
+from skerry.network.rules.install import install
+from skerry.network.rules.node_program import NodeProgram
 from skerry.network.rules.plans import list_plans
 from skerry.network.rules.refusals import refuse_facts
 from skerry.network.rules.routes import Routes, find_routes
@@ -33,15 +31,11 @@ from skerry.plan.program import Checked
 
 __all__ = ["ORDERS", "STRATEGIES", "Run", "find_answers", "simulate"]
 
-_TECHNIQUES: Mapping[str, Callable[[Equipment], Technique]] = {"broadcast": Broadcast, "local": Local}
-
-STRATEGIES = tuple(_TECHNIQUES)
+STRATEGIES = ("broadcast", "local", "perpendicular")
 ORDERS = ("stage", "arrival")
 
 _HOLD = 5
 """In stage order a mote holds what it learns for so many of the longest delays of a hop."""
-
-_Choice = TypeVar("_Choice")
 
 Answers = dict[str, list[Row]]
 
@@ -66,6 +60,8 @@ class Run:
     derivations_per_tuple: float
     """The mean, over the derived tuples that hold at the end."""
     most_derivations: int
+    late_us: int
+    """By how much a tuple was stored later than perpendicular joins rely on; 0: all came in time."""
     strategy: str
     duration_us: int
     """When the last thing happened."""
@@ -98,19 +94,20 @@ def simulate(
     >>> run.answers["busy"], run.missed, run.tally.total
     ([(0, 2), (1, 3), (2, 2), (3, 2), (4, 3), (5, 2)], 0.0, 0)
     """
-    technique, _ = _choose(_TECHNIQUES, strategy, "strategy"), _choose({name: name for name in ORDERS}, order, "order")
+    _check_known(STRATEGIES, strategy, "strategy")
+    _check_known(ORDERS, order, "order")
     facts = read_field_facts(None, checked) if facts is None else facts
     calls = calls or Builtins(checked.program.functions)
     refuse_facts(checked, facts.ticks)
     routes = find_routes(topology)
     network = Network(topology, radio, seed, most_skew_us)
-    timing = Timing(skew_us=most_skew_us)
-    program = compile_program(checked, Survey.of(routes), make_calendar(facts), timing)
-    field = _Field(network, routes, program)
+    program = compile_program(checked, Survey.of(routes), make_calendar(facts))
+    installation = install(strategy, program, network, routes)
+    field = _Field(network, routes, installation.program)
     if observe is not None:
         observe(network)
     try:
-        field.run(checked, facts, calls, order, technique)
+        field.run(checked, facts, calls, order, installation.technique)
     except OverflowError as error:
         raise RuleLimit(str(error), "declare a limit, or count in floats") from None
     known = find_answers(checked, facts, topology, calls) if expected is None else expected
@@ -126,10 +123,9 @@ def find_answers(checked: Checked, facts: Facts | None, topology: Topology, call
     return {each.predicate: _sort(engine.rows(each.predicate)) for each in checked.outputs}
 
 
-def _choose(known: Mapping[str, _Choice], name: str, what: str) -> _Choice:
+def _check_known(known: Sequence[str], name: str, what: str) -> None:
     if name not in known:
         raise OptionError(f"unknown {what} {name!r}; known: {', '.join(known)}")
-    return known[name]
 
 
 class _Field:
@@ -183,6 +179,7 @@ class _Field:
             [component.most_tuples for component in self._components],
             sum(derived) / max(len(derived), 1),
             max(derived, default=0),
+            max((component.store.latest_us for component in self._components), default=0),
             strategy,
             self._network.simulation.now,
         )

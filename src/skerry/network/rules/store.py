@@ -41,6 +41,8 @@ class Store:
         self._dropped: set[TupleId] = set()
         self._buried: dict[str, dict[TupleId, Stored]] = {}
         self._indexes: dict[str, dict[tuple[int, ...], _Index]] = {}
+        self.latest_us = 0
+        """By how much a tuple was stored later than joins rely on, at most."""
         self.most = 0
         """The most tuples that it has held."""
 
@@ -74,6 +76,10 @@ class Store:
             for columns, index in self._of(stored.predicate).items():
                 del index[_choose(stored.row, columns)][identity]
         return stored
+
+    def note_delay(self, over_us: int) -> None:
+        """Note by how much a tuple came later than joins rely on."""
+        self.latest_us = max(self.latest_us, over_us)
 
     def bury(self, stored: Stored) -> None:
         """Keep a tuple that was dropped for the joins that withdraw what was made with it."""
