@@ -14,7 +14,6 @@ from rich.status import Status
 
 from skerry.cli.limits import MaxListLength, MaxSeconds, MaxStages, MaxTuples, read_limits
 from skerry.cli.script import open_script
-from skerry.database import RUNTIMES
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.change import Tick
 from skerry.deduce.checks import check as checked_program
@@ -38,6 +37,7 @@ __all__ = ["rules"]
 
 rules = typer.Typer(help="Rule programs: check them, run them over facts, ask why.", no_args_is_help=True)
 
+_RUNTIMES = ("spark", "fjord")
 _Program = Annotated[Path, typer.Argument(metavar="PROG.dl", help="A rule program.")]
 _Facts = Annotated[Path, typer.Option(help="Folder with p.csv or p.facts for each base predicate p.")]
 _Project = Annotated[
@@ -77,8 +77,8 @@ def run(
 
     Example: skerry rules run reachability.dl --facts facts --out answers
     """
-    if runtime not in RUNTIMES:
-        raise OptionError(f"unknown runtime {runtime!r}; known are {', '.join(RUNTIMES)}")
+    if runtime not in _RUNTIMES:
+        raise OptionError(f"unknown runtime {runtime!r}; known are {', '.join(_RUNTIMES)}; motes: skerry simulate")
     project = _find_project(project, program)
     checked = _check_file(program, project, read_limits(max_tuples, max_seconds, max_stages, max_list_length))
     found = read_facts(facts, checked)

@@ -74,6 +74,7 @@ class CollidingRadio(Radio):
     def _go_on_air(self, transmission: _Transmission) -> None:
         sender, size = transmission.sender, transmission.message.bytes
         self.tally.count(sender, transmission.kind, size)
+        transmission.message = self._show(sender, transmission.receiver, transmission.kind, transmission.message)
         transmission.hearers = self._neighbours[sender]
         transmission.garbled.clear()
         for mote in (sender, *transmission.hearers):

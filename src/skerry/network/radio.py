@@ -5,13 +5,14 @@ from random import Random
 from typing import Protocol
 
 from skerry.errors import InputError
+from skerry.model.time import Micros
 from skerry.network.message import Kind, Message
 from skerry.network.radio_settings import RadioSettings
 from skerry.network.simulation import Simulation
 from skerry.network.tally import Tally
 from skerry.network.topology.topology import Topology
 
-__all__ = ["Radio", "RadioSettings", "Receiver"]
+__all__ = ["Observer", "Radio", "RadioSettings", "Receiver"]
 
 _Receive = Callable[[int, Message], None]
 
@@ -21,6 +22,16 @@ class Receiver(Protocol):
 
     def receive(self, sender: int, message: Message) -> None:
         """A message has come from a neighbour."""
+
+
+class Observer(Protocol):
+    """Whoever looks on from outside. Nothing that it does reaches a mote."""
+
+    def see_sent(self, time: Micros, sender: int, receiver: int | None, kind: Kind, message: Message) -> Message:
+        """A transmission, to one receiver or to all neighbours: gives the message back as an object of its own."""
+
+    def see_heard(self, time: Micros, receiver: int, message: Message) -> None:
+        """A receiver has heard the message that ``see_sent`` gave back."""
 
 
 class Radio:
@@ -34,6 +45,7 @@ class Radio:
     def __init__(self, simulation: Simulation, topology: Topology, settings: RadioSettings, seed: int = 0) -> None:
         self.settings, self.simulation = settings, simulation
         self.tally = Tally(len(topology))
+        self.observer: Observer | None = None
         self._draw = Random(seed).random
         self._least_delay_us = settings.least_delay_us
         self._spread_us = settings.most_delay_us - settings.least_delay_us
@@ -59,6 +71,8 @@ class Radio:
     def broadcast(self, sender: int, message: Message) -> None:
         """Send to all neighbours at once: one transmission."""
         self.tally.count(sender, message.kind, message.bytes)
+        if self.observer is not None:
+            message = self._show(sender, None, message.kind, message)
         if self._is_lossy:
             self._deliver_after(self._draw_delay(), sender, self._neighbours[sender], message)
         else:
@@ -68,14 +82,21 @@ class Radio:
         """Send to one neighbour, again if it was not acknowledged and that is allowed. Every attempt takes a delay."""
         self._check_link(sender, receiver)
         self.tally.count(sender, message.kind, message.bytes)
+        message = self._show(sender, receiver, message.kind, message)
         delay_us = self._draw_delay()
         for _ in range(self.settings.retries):
             if self._is_heard(sender, receiver):
                 self._hand_over_after(delay_us, sender, (receiver,), message)
                 return
             self.tally.count(sender, Kind.RETRY, message.bytes)
+            message = self._show(sender, receiver, Kind.RETRY, message, delay_us)
             delay_us += self._draw_delay()
         self._deliver_after(delay_us, sender, (receiver,), message)
+
+    def _show(self, sender: int, receiver: int | None, kind: Kind, message: Message, delay_us: int = 0) -> Message:
+        if self.observer is None:
+            return message
+        return self.observer.see_sent(Micros(self.simulation.now + delay_us), sender, receiver, kind, message)
 
     def _check_link(self, sender: int, receiver: int) -> None:
         neighbours = self._neighbours[sender]
@@ -115,4 +136,6 @@ class Radio:
             if receive is not None:
                 heard[mote] += 1
                 heard_bytes[mote] += size
+                if self.observer is not None:
+                    self.observer.see_heard(self.simulation.now, mote, message)
                 receive(sender, message)
