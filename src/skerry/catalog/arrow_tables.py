@@ -8,9 +8,10 @@ from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
-from sqlalchemy import Connection, Table, and_, select
+from sqlalchemy import Connection, Table, and_, func, select
 
 from skerry.catalog.definitions import Source, View
+from skerry.catalog.statuses import COUNTS
 from skerry.catalog.subscriptions import Subscription
 from skerry.model.types import TIMESTAMP, sql_name
 
@@ -41,6 +42,7 @@ CATALOG_TABLES: Mapping[str, pa.Schema] = MappingProxyType(
                 **{"lat": pa.float64(), "lon": pa.float64(), "tags": _TEXTS, "columns": _TEXTS, "units": _OPTIONS},
                 **{"sample_period": _SPAN, "programs": _TEXTS, "online": pa.bool_(), "last_seen": TIMESTAMP},
                 "battery": pa.float64(),
+                **dict.fromkeys(COUNTS, pa.int64()),
             }
         ),
         "sources": pa.schema(
@@ -75,7 +77,8 @@ def list_sensors(connection: Connection, sensors: Table, statuses: Table) -> pa.
     joined = sensors.outerjoin(statuses, and_(mine.name == status.name, mine.source == status.source))
     about = (mine.name, mine.source, mine.kind, mine.latitude, mine.longitude, mine.tags, mine.columns, mine.units)
     now = (mine.sample_period_us, mine.programs, status.online, status.last_seen_us, status.battery)
-    chosen = select(*about, *now).select_from(joined).order_by(mine.name, mine.source)
+    counts = [func.coalesce(status[name], 0) for name in COUNTS]
+    chosen = select(*about, *now, *counts).select_from(joined).order_by(mine.name, mine.source)
     columns = _transpose(connection.execute(chosen), "sensors")
     for name in ("tags", "columns", "programs"):
         columns[name] = _parse(columns[name])

@@ -24,8 +24,10 @@ from sqlalchemy.dialects.sqlite import insert
 
 from skerry.catalog.definitions import Sensor
 
-__all__ = ["Sensors", "declare_sensors", "read_sensor"]
+__all__ = ["HEARD_KIND", "Sensors", "declare_sensors", "read_sensor"]
 
+HEARD_KIND = "sensor"
+"""What kind a sensor is of that was heard, and has not said."""
 _AT_ONCE = 400
 """How many names a statement takes: SQLite has a limit."""
 _LISTS = ("tags", "columns", "programs", "relations")
@@ -79,6 +81,11 @@ class Sensors:
         said = {name: new.excluded[name] for name in _SAID}
         put = new.on_conflict_do_update(index_elements=_KEYS, set_=said, where=~self._table.c.imported)
         self._execute(put, [_to_row(sensor, imported=False) for sensor in sensors])
+
+    def add_heard(self, source: str, names: Iterable[str]) -> None:
+        """Add sensors of which no more is known than that they were heard; others stay as they are."""
+        put = insert(self._table).on_conflict_do_nothing(index_elements=_KEYS)
+        self._execute(put, [_to_row(Sensor(name, source, HEARD_KIND), imported=False) for name in names])
 
     def enter(self, sensors: Iterable[Sensor]) -> None:
         """Enter what people wrote, in place of all that was known of these sensors."""

@@ -166,6 +166,15 @@ class Catalog:
         with self.all_or_nothing():
             self.statuses.put(statuses)
 
+    def add_heard(self, source: str, statuses: Sequence[SensorStatus]) -> None:
+        """Note how sensors of a source are now, at once: counts are added. One that is new and has readings is entered.
+
+        What was only garbled may have named anybody.
+        """
+        with self.all_or_nothing():
+            self.sensor_entries.add_heard(source, [status.name for status in statuses if status.readings])
+            self.statuses.add(statuses)
+
     def sensors(self) -> list[Sensor]:
         """All sensors, by name."""
         return self.sensor_entries.all()
@@ -226,6 +235,7 @@ def _write(source: Source) -> dict[str, object]:
         "idle_timeout_us": source.idle_timeout_us,
         "battery_lifetime_us": source.battery_lifetime_us,
         "sample_period_us": source.sample_period_us,
+        "network": dict(source.network),
     }
 
 
@@ -246,6 +256,7 @@ def _read(name: str, made: dict[str, object], text: str) -> Source:
         _read_span(made, "idle_timeout_us"),
         _read_span(made, "sample_period_us"),
         _read_span(made, "battery_lifetime_us"),
+        _read_texts(made, "network"),
     )
 
 
@@ -253,3 +264,9 @@ def _read_span(made: dict[str, object], name: str) -> Micros | None:
     """A span, None if it was not given, or not known of yet when the source was made."""
     found = made.get(name)
     return Micros(found) if isinstance(found, int) else None
+
+
+def _read_texts(made: dict[str, object], name: str) -> dict[str, str]:
+    """Texts by name, none if they were not known of yet when the source was made."""
+    found = made.get(name)
+    return found if isinstance(found, dict) else {}

@@ -14,7 +14,6 @@ from rich.status import Status
 from skerry.cli.limits import MaxListLength, MaxSeconds, MaxStages, MaxTuples, read_limits
 from skerry.cli.rule_program import check_file, find_project, open_builtins
 from skerry.cli.script import open_script
-from skerry.database import RUNTIMES
 from skerry.deduce.change import Tick
 from skerry.deduce.checks import check_kinds_of_facts
 from skerry.deduce.describe import describe, list_doubtful_bases
@@ -32,6 +31,7 @@ __all__ = ["rules"]
 
 rules = typer.Typer(help="Rule programs: check them, run them over facts, ask why.", no_args_is_help=True)
 
+_RUNTIMES = ("spark", "fjord")
 _Program = Annotated[Path, typer.Argument(metavar="PROG.dl", help="A rule program.")]
 _Facts = Annotated[Path, typer.Option(help="Folder with p.csv or p.facts for each base predicate p.")]
 _Project = Annotated[
@@ -71,8 +71,8 @@ def run(
 
     Example: skerry rules run reachability.dl --facts facts --out answers
     """
-    if runtime not in RUNTIMES:
-        raise OptionError(f"unknown runtime {runtime!r}; known are {', '.join(RUNTIMES)}")
+    if runtime not in _RUNTIMES:
+        raise OptionError(f"unknown runtime {runtime!r}; known are {', '.join(_RUNTIMES)}; motes: skerry simulate")
     project = find_project(project, program)
     checked = check_file(program, project, read_limits(max_tuples, max_seconds, max_stages, max_list_length))
     found = read_facts(facts, checked)

@@ -6,11 +6,10 @@ from typing import Any
 
 from skerry.catalog import Found, Sensor, SensorStatus
 from skerry.catalog.sensor_file import describe_sensor
+from skerry.catalog.statuses import COUNTS
 from skerry.model.time import Micros, show
 
 __all__ = ["describe_at_length", "describe_line", "to_json_text"]
-
-_COUNTS = ("readings", "gaps", "duplicates", "garbled")
 
 
 def describe_line(found: Found) -> str:
@@ -57,7 +56,7 @@ def to_json_text(found: Found | Sequence[Found]) -> str:
 def _status_json(status: SensorStatus) -> dict[str, Any]:
     seen = None if status.last_seen_us is None else show(Micros(status.last_seen_us))
     made: dict[str, Any] = {"online": status.online, "last_seen": seen, "battery": status.battery}
-    made |= {name: getattr(status, name) for name in _COUNTS}
+    made |= {name: getattr(status, name) for name in COUNTS}
     made |= {"control": status.control, "setting": status.setting and dict(status.setting)}
     return {name: value for name, value in made.items() if value is not None}
 

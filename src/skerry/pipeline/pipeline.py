@@ -43,6 +43,9 @@ class ReceivingWatch(Protocol):
     def look(self) -> None:
         """Do what is due."""
 
+    def end(self) -> None:
+        """Nothing is received any more."""
+
 
 class Reader(NamedTuple):
     """A feed that reads a source by itself, its view, and the view's number in the pipeline."""
@@ -71,6 +74,8 @@ class Pipeline:
     """Where relative paths start."""
     registry: RegistryFolder | None = None
     """Where the subscriptions to its streams are, if there can be any."""
+    indexed: bool = True
+    """Whether views that only select are answered together, where they are many."""
 
     def __post_init__(self) -> None:
         """An output has one writer: a view, its losses, or the late readings of one source.
@@ -135,6 +140,8 @@ class Pipeline:
         ``watch`` is told who receives, by source, and then called as often.
         """
         with ExitStack() as stack:
+            if watch:
+                stack.callback(watch.end)  # the last to be called: when nothing comes in any more
             receiving = {name: stack.enter_context(each.receive()) for name, each in self.connectors_by_source.items()}
             if watch:
                 watch.begin(receiving)
@@ -160,7 +167,7 @@ class Pipeline:
         """
         found: dict[str, list[CutView]] = {}
         for view in self.views:
-            if view.only_selects:
+            if self.indexed and view.only_selects:
                 found.setdefault(view.feeds[0].source.name, []).append(view)
         return {source: Selections.of(views) for source, views in found.items() if len(views) >= FEWEST_INDEXED}
 

@@ -3,18 +3,18 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from skerry.catalog import Catalog, Sensor, SensorStatus, Source
+from skerry.catalog import Catalog, Sensor, Source
+from skerry.pipeline.sensor_statuses import StatusWriter
 from skerry.plan.view import ViewPlan
 from skerry.sensors.demand import SourceDemand
 from skerry.sensors.keeper import DemandKeeper
 from skerry.sensors.power import PowerModel
-from skerry.sensors.proxies import Proxy
 from skerry.sources.sensor_programs import find_programs
 from skerry.sources.source import Receiving
 
 __all__ = ["SensorsAtWork"]
 
-_LOOK_SECONDS, _STATUS_SECONDS = 0.25, 5.0
+_LOOK_SECONDS = 0.25
 
 
 class SensorsAtWork:
@@ -30,7 +30,8 @@ class SensorsAtWork:
         self._receiving: Mapping[str, Receiving] = {}
         self._keepers: dict[str, DemandKeeper] = {}
         self._version = 0
-        self._next_look = self._next_status = 0.0
+        self._next_look = 0.0
+        self._statuses = StatusWriter(catalog, clock)
 
     def begin(self, receiving: Mapping[str, Receiving]) -> None:
         """Readings are received from now on, by source."""
@@ -48,9 +49,11 @@ class SensorsAtWork:
         self._follow_subscriptions()
         for keeper in self._keepers.values():
             keeper.look()
-        if now >= self._next_status and self._keepers:
-            self._next_status = now + _STATUS_SECONDS
-            self._note_statuses()
+        self._statuses.look(self._receiving)
+
+    def end(self) -> None:
+        """Nothing comes in any more: note what has come since the last look."""
+        self._statuses.write(self._receiving)
 
     def _make_keeper(self, name: str, receiving: Receiving) -> DemandKeeper:
         """The demand of all queries as of now. Subscriptions are followed from here on."""
@@ -79,18 +82,3 @@ class SensorsAtWork:
     def _put_sensors(self, sensors: list[Sensor]) -> None:
         with self._catalog.all_or_nothing():
             self._catalog.sensor_entries.add_known(sensors)
-
-    def _note_statuses(self) -> None:
-        for name, receiving in self._receiving.items():
-            found = [_describe(name, sensor, proxy) for sensor, proxy in receiving.list_proxies().items()]
-            if found:
-                self._catalog.put_statuses(found)
-
-
-def _describe(source: str, sensor: str, proxy: Proxy) -> SensorStatus:
-    state = proxy.state
-    if state is None:
-        return SensorStatus(sensor, source, proxy.heard_us)
-    return SensorStatus(
-        sensor, source, proxy.heard_us, battery=state.battery, control=state.control, setting=state.setting.to_json()
-    )

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from skerry.catalog import Sensor, Source
 from skerry.model.time import START_OF_TIME, Micros
+from skerry.sensors.heard import Heard
 from skerry.sensors.messages import Setting
 from skerry.sensors.proxies import Proxy
 
@@ -114,6 +115,12 @@ class Receiving(Protocol):
     def list_proxies(self) -> Mapping[str, Proxy]:
         """What is known by now of sensors that speak of themselves."""
 
+    def take_heard(self) -> Mapping[str, Heard]:
+        """Who was heard since this was asked last, by sensor."""
+
+    def settle_heard(self) -> None:
+        """What was taken last is kept by somebody: after a crash it need not be counted again."""
+
 
 class ReceivingAlone:
     """Readings come in from senders that take no control."""
@@ -127,6 +134,13 @@ class ReceivingAlone:
     def list_proxies(self) -> Mapping[str, Proxy]:
         """Nobody speaks of itself."""
         return {}
+
+    def take_heard(self) -> Mapping[str, Heard]:
+        """Nobody is counted."""
+        return {}
+
+    def settle_heard(self) -> None:
+        """Nothing was counted."""
 
 
 NOTHING_RECEIVED: Receiving = ReceivingAlone()

@@ -3,21 +3,29 @@
 import glob
 import os
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
+
+import numpy as np
 
 from skerry.catalog import Source
 from skerry.errors import RunError, SkerryError
 from skerry.model.time import Micros
+from skerry.sensors.heard import Heard
 from skerry.sources.file.lane import report_read_errors
 from skerry.sources.file.options import FileOptions
 from skerry.sources.folder.watched_file import Reach, read_on
 from skerry.sources.source import ReceivingAlone
+from skerry.sources.spool.doubles import Identity
+from skerry.sources.spool.heard import SpoolCounts
+from skerry.sources.spool.segments import Segments
 from skerry.sources.spool.writer import SpoolWriter, tell_time
 
 __all__ = ["FolderReceiving"]
 
 _LOOK_SECONDS = 0.2
+_SENSOR = "sensor"
 
 
 class FolderReceiving(ReceivingAlone):
@@ -28,7 +36,9 @@ class FolderReceiving(ReceivingAlone):
 
     def __init__(self, definition: Source, options: FileOptions, base: Path, spool: Path, settle_us: Micros) -> None:
         self._definition, self._options, self._base, self._settle_us = definition, options, base, settle_us
-        self._writer = SpoolWriter(spool)
+        self._writer, self._counts = SpoolWriter(spool), SpoolCounts(spool)
+        self._identity = Identity(sensor=_SENSOR if _SENSOR in definition.schema.names else None)
+        self._recall(spool)
         self._sizes: dict[str, tuple[int, Micros]] = {}
         self._stopping = threading.Event()
         self._failure: SkerryError | None = None
@@ -51,6 +61,14 @@ class FolderReceiving(ReceivingAlone):
         """Raise what has ended it."""
         if self._failure:
             raise self._failure
+
+    def take_heard(self) -> Mapping[str, Heard]:
+        """Who was heard since this was asked last."""
+        return self._counts.take()
+
+    def settle_heard(self) -> None:
+        """What was taken last is kept."""
+        self._counts.settle()
 
     def _work(self) -> None:
         try:
@@ -80,8 +98,20 @@ class FolderReceiving(ReceivingAlone):
                 return False
         if found is None:
             return False
-        self._writer.append(found[0], now, {path: found[1].to_json()})
+        received = found[0]
+        self._writer.append(received, now, {path: found[1].to_json()})
+        is_double = np.zeros(received.num_rows, np.bool_)
+        self._counts.note(received, self._identity.compute(received), is_double, self._writer.count)
         return True
+
+    def _recall(self, spool: Path) -> None:
+        """Count what a crash has left uncounted."""
+        segments = Segments(spool)
+        count = segments.count()
+        first = count if self._counts.first is None else max(self._counts.first, segments.first)
+        for frame, received in enumerate(segments.read(first, count), first):
+            self._counts.recall(received, self._identity.compute(received), frame)
+        self._counts.begin(count)
 
     def _is_settled(self, path: str, now: Micros) -> bool:
         """Whether a file has been as long as it is for a while."""

@@ -1,7 +1,5 @@
 """From what was received to readings: keys to columns, levels of a topic to columns, times, and what does not fit."""
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +16,7 @@ from skerry.sources.dead_letters import make_dead_letters, show_line
 from skerry.sources.file.conform import Column, conform
 from skerry.sources.file.jsonl import NO_OBJECT, extract_texts
 from skerry.sources.source import REJECTS, Decoded
+from skerry.sources.spool.origins import match_origins
 
 __all__ = ["Decoder"]
 
@@ -61,21 +60,11 @@ class Decoder:
     def _complete(self, texts: pa.RecordBatch, objects: pa.RecordBatch) -> pa.RecordBatch:
         """Add what the readings do not say themselves."""
         columns = dict(zip(texts.schema.names, texts.columns, strict=True))
-        columns |= self._match_origins(objects.column("origin"))
+        columns |= match_origins(self.pattern, objects.column("origin"))
         moment = self.definition.event_time
         if moment is not None:
             columns[moment] = self._read_moments(columns[moment], objects.column("arrived"))
         return pa.record_batch(columns)
-
-    def _match_origins(self, origins: Column) -> Mapping[str, Column]:
-        """The columns that stand in the origin. There are few origins, and many readings of each."""
-        if self.pattern is None:
-            return {}
-        folded = origins.dictionary_encode()
-        found = [re.fullmatch(self.pattern, origin) for origin in folded.dictionary.to_pylist()]
-        names = re.compile(self.pattern).groupindex
-        values = {name: pa.array([match and match[name] for match in found], pa.string()) for name in names}
-        return {name: value.take(folded.indices) for name, value in values.items()}
 
     def _read_moments(self, texts: Column, arrived: Column) -> Column:
         """Event times, with those of arrival where there are none."""

@@ -1,6 +1,5 @@
 """Readings that have come before: sensors and brokers send again what was not acknowledged in time."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +27,7 @@ class Identity:
     sensor: str | None = None
 
     def compute(self, received: pa.RecordBatch) -> pa.RecordBatch:
-        """A number for each reading, and whether it has a sequence number."""
+        """A number for each reading; its sequence number if it has one; and its sensor, if that is a key."""
         lines = received.column("line")
         unit = pa.record_batch({"origin": received.column("origin"), "line": lines, **self._find_keys(lines)})
         return query_batch(_HASH, unit)
@@ -36,10 +35,11 @@ class Identity:
     def _find_keys(self, lines: "pa.Array[pa.Scalar[pa.DataType]]") -> "dict[str, pa.Array[pa.Scalar[pa.DataType]]]":
         missing = pa.nulls(len(lines), pa.string())
         found = dict.fromkeys(("sequence", "moment", "sensor"), missing)
-        if self.sequence is None:
-            return found
-        wanted = {"sequence": self.sequence, "moment": self.event_time, "sensor": self.sensor}
+        moment = self.event_time if self.sequence is not None else None
+        wanted = {"sequence": self.sequence, "moment": moment, "sensor": self.sensor}
         names = {name: key for name, key in wanted.items() if key is not None}
+        if not names:
+            return found
         fits, texts = extract_texts(lines, list(dict.fromkeys(names.values())))
         rows = np.where(fits, np.cumsum(fits) - 1, -1)
         index = pa.array(rows, mask=rows < 0)
@@ -48,7 +48,7 @@ class Identity:
 
 _HASH = """
     SELECT hash(origin, sensor, sequence, CASE WHEN sequence IS NULL THEN line ELSE coalesce(moment, line) END)
-        AS number, sequence IS NOT NULL AS is_counted
+        AS number, sequence IS NOT NULL AS is_counted, TRY_CAST(sequence AS BIGINT) AS sequence, sensor
     FROM unit
 """
 
@@ -63,16 +63,14 @@ class Doubles:
 
     def mark(self, received: pa.RecordBatch, repeated: Bools) -> Bools:
         """Mark the readings that have come before. One without a sequence number may, if its message is repeated."""
-        found = self._identity.compute(received)
+        return self.mark_found(self._identity.compute(received), repeated)
+
+    def mark_found(self, found: pa.RecordBatch, repeated: Bools) -> Bools:
+        """The same, of readings whose identity was computed."""
         numbers: list[int] = found.column("number").to_pylist()
         counted = found.column("is_counted").to_numpy(zero_copy_only=False)
         known = np.fromiter((self._is_known(number) for number in numbers), np.bool_, len(numbers))
         return known & (counted | repeated)
-
-    def remember(self, batches: Iterable[pa.RecordBatch]) -> None:
-        """Take up what a spool holds."""
-        for received in batches:
-            self.mark(received, np.zeros(received.num_rows, np.bool_))
 
     def _is_known(self, number: int) -> bool:
         """Whether a number was there; from now on it is."""

@@ -7,6 +7,7 @@ much is waiting, ``put`` blocks, so that a sender that is too fast is slowed dow
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -15,6 +16,7 @@ import pyarrow as pa
 
 from skerry.errors import RunError, SkerryError
 from skerry.sources.spool.doubles import Doubles, Identity
+from skerry.sources.spool.heard import SpoolCounts
 from skerry.sources.spool.segments import Segments
 from skerry.sources.spool.unfold import Message, unfold
 from skerry.sources.spool.writer import SpoolWriter, tell_time
@@ -35,7 +37,8 @@ class Receiver:
 
     ``longest`` is how long a message may be. ``identity`` tells which readings are doubles. ``is_listening`` says
     whether what is sent now would arrive: only then does time go on where nothing comes. ``watch`` sees what went to
-    disk, with the number of doubles that did not.
+    disk, with the number of doubles that did not. ``pattern`` finds the sensor in the origin of a message, for the
+    counts of who was heard.
     """
 
     def __init__(
@@ -45,9 +48,12 @@ class Receiver:
         identity: Identity,
         is_listening: Callable[[], bool] = lambda: True,
         watch: Callable[[pa.RecordBatch, int], None] | None = None,
+        pattern: str | None = None,
     ) -> None:
         self._writer, self._longest, self._watch = SpoolWriter(folder), longest, watch
-        self._doubles, self._is_listening = Doubles(identity), is_listening
+        self._identity, self._doubles, self._is_listening = identity, Doubles(identity), is_listening
+        self.counts = SpoolCounts(folder, pattern)
+        """Who was heard."""
         self._recall(folder)
         self._waiting: list[tuple[Message, Done | None]] = []
         self._waiting_bytes = 0
@@ -90,10 +96,11 @@ class Receiver:
     def _work(self) -> None:
         try:
             while taken := self._take():
-                self._keep([message for message, _ in taken])
+                count = self._keep([message for message, _ in taken])
                 for _, done in taken:
                     if done:
                         done()
+                count()
         except SkerryError as error:
             self._fail(error)
         except Exception as error:  # the thread ends: the run must hear of it
@@ -119,10 +126,12 @@ class Receiver:
             self._changed.notify_all()
         return taken
 
-    def _keep(self, messages: Sequence[Message]) -> None:
+    def _keep(self, messages: Sequence[Message]) -> Callable[[], None]:
+        """Bring messages to disk. Gives what counts them: senders need not wait for that."""
         received, numbers = unfold(messages, self._longest)
         repeated = np.array([message.is_repeated for message in messages], np.bool_)[numbers]
-        double = self._doubles.mark(received, repeated)
+        found = self._identity.compute(received)
+        double = self._doubles.mark_found(found, repeated)
         count = int(double.sum())
         new = received.filter(pa.array(~double)) if count else received
         if new.num_rows:
@@ -130,9 +139,14 @@ class Receiver:
         self.doubles += count
         if self._watch:
             self._watch(new, count)
+        return partial(self.counts.note, received, found, double, self._writer.count)
 
     def _recall(self, folder: Path) -> None:
         """Know what the spool holds from before."""
         segments = Segments(folder)
         count = segments.count()
-        self._doubles.remember(segments.read(segments.first, count))
+        for frame, received in enumerate(segments.read(segments.first, count), segments.first):
+            found = self._identity.compute(received)
+            self._doubles.mark_found(found, np.zeros(received.num_rows, np.bool_))
+            self.counts.recall(received, found, frame)
+        self.counts.begin(count)

@@ -11,17 +11,24 @@ import pyarrow.compute as pc
 from skerry.model.duckdb_session import query_batch
 from skerry.model.time import Micros
 from skerry.sources.dead_letters import SHOWN_BYTES, show_line
+from skerry.sources.file.jsonl import NO_OBJECT
 from skerry.sources.spool.frame import RECEIVED
 
 __all__ = ["Message", "unfold"]
 
 _UNFOLD = """
-    SELECT number, unnest(CASE
-        WHEN kind = 'ARRAY' THEN json_extract(payload, '$[*]')::VARCHAR[]
-        WHEN kind = 'OBJECT' AND json_type(payload, '$.readings') = 'ARRAY'
-            THEN json_extract(payload, '$.readings[*]')::VARCHAR[]
-        ELSE [payload] END) AS line
-    FROM (SELECT number, payload, CASE WHEN json_valid(payload) THEN json_type(payload) END AS kind FROM unit)
+    SELECT number, line, CASE WHEN is_list THEN starts_with(line, '{') ELSE kind = 'OBJECT' END AS is_object
+    FROM (SELECT number, kind, listed IS NOT NULL AS is_list, unnest(coalesce(listed, [payload])) AS line
+          FROM (SELECT number, payload, kind, CASE
+                    WHEN kind = 'ARRAY' THEN json_extract(payload, '$[*]')::VARCHAR[]
+                    WHEN kind = 'OBJECT' AND json_type(payload, '$.readings') = 'ARRAY'
+                        THEN json_extract(payload, '$.readings[*]')::VARCHAR[] END AS listed
+                FROM (SELECT number, payload,
+                          CASE WHEN is_sound AND json_valid(payload) THEN json_type(payload) END AS kind FROM unit)))
+"""
+_LOOK = """
+    SELECT number, payload AS line, CASE WHEN json_valid(payload) THEN json_type(payload) = 'OBJECT' END AS is_object
+    FROM unit
 """
 
 
@@ -40,27 +47,35 @@ class Message:
 
 
 def unfold(messages: Sequence[Message], longest: int) -> tuple[pa.RecordBatch, "np.ndarray[Any, np.dtype[np.intp]]"]:
-    """The readings of messages in order, and of each the number of its message.
+    """The readings of messages in order, and of each the number of its message. What is no object is a problem.
 
     >>> messages = [Message("a", b'[{"x": 1}, {"x": 2}]', Micros(0)), Message("b", b"?", Micros(0))]
     >>> received, numbers = unfold(messages, longest=99)
     >>> received.column("line").to_pylist(), numbers.tolist()
     (['{"x":1}', '{"x":2}', '?'], [0, 0, 1])
+    >>> received.column("problem").to_pylist()
+    [None, None, 'not a JSON object']
     """
     read = [_read_text(message, longest) for message in messages]
-    texts, problems = pa.array([text for text, _ in read], pa.string()), [problem for _, problem in read]
-    numbers = np.arange(len(messages))
-    if _may_be_folded(texts):
-        unit = pa.record_batch({"number": pa.array(numbers), "payload": texts})
-        found = query_batch(_UNFOLD, unit)
-        numbers, texts = found.column("number").to_numpy(), found.column("line")
+    texts, problems = (pa.array(column, pa.string()) for column in zip(*read, strict=True))
+    unit = pa.record_batch(
+        {"number": pa.array(range(len(messages)), pa.int64()), "payload": texts, "is_sound": pc.is_null(problems)}
+    )
+    found = query_batch(_UNFOLD if _may_be_folded(texts) else _LOOK, unit)
+    number = found.column("number")
     columns = [
-        pa.array([message.origin for message in messages], pa.string()).take(pa.array(numbers)),
-        texts,
-        pa.array(problems, pa.string()).take(pa.array(numbers)),
-        pa.array([message.arrived_us for message in messages], pa.timestamp("us")).take(pa.array(numbers)),
+        pa.array([message.origin for message in messages], pa.string()).take(number),
+        found.column("line"),
+        _add_problems(problems.take(number), found.column("is_object")),
+        pa.array([message.arrived_us for message in messages], pa.timestamp("us")).take(number),
     ]
-    return pa.RecordBatch.from_arrays(columns, schema=RECEIVED), numbers
+    return pa.RecordBatch.from_arrays(columns, schema=RECEIVED), number.to_numpy()
+
+
+def _add_problems(problems: "pa.Array[Any]", is_object: "pa.Array[Any]") -> "pa.Array[Any]":
+    """What is wrong with readings, with those that are none."""
+    missing = pc.if_else(is_object.fill_null(False), pa.scalar(None, pa.string()), NO_OBJECT)
+    return pc.coalesce(problems, missing)
 
 
 def _may_be_folded(texts: "pa.Array[Any]") -> bool:
