@@ -15,6 +15,9 @@ from skerry.network.rules.technique import Equipment, Technique
 
 __all__ = ["Installation", "find_reach", "install"]
 
+_HOLD = 5
+"""In stage order a mote holds what it learns for so many of the longest delays of a hop, and while a join takes."""
+
 _HELD_BACK = 11
 """A radio that reorders takes up to so many times as long."""
 
@@ -29,13 +32,19 @@ class Installation:
 
 def install(strategy: str, program: NodeProgram, network: Network, routes: Sequence[Routes]) -> Installation:
     """Prepare a way to join on a network."""
-    timing = Timing(skew_us=network.most_skew_us)
-    if strategy != "perpendicular":
-        return Installation(replace(program, timing=timing), Broadcast if strategy == "broadcast" else Local)
+    hop_us, diameter = _bound_hop(network.radio.settings), max((max(each.hops) for each in routes), default=0)
+    timing = Timing(skew_us=network.most_skew_us, hold_us=_HOLD * network.radio.settings.most_delay_us)
+    if strategy == "broadcast":
+        return Installation(replace(program, timing=timing), Broadcast)
+    if strategy == "local":
+        timing = replace(timing, hold_us=timing.hold_us + 2 * diameter * hop_us)
+        return Installation(replace(program, timing=timing), Local)
     crossings = find_crossings(network.topology, routes, find_reach(program))
-    storage_us = crossings[0].storage_hops * _bound_hop(network.radio.settings) if crossings else 0
+    storage_us = crossings[0].storage_hops * hop_us if crossings else 0
+    journey_us = storage_us + (crossings[0].walk_hops + diameter) * hop_us if crossings else 0
+    timing = replace(timing, storage_us=storage_us, hold_us=timing.hold_us + journey_us)
     columns = find_grid_columns(network.topology)
-    prepared = replace(program, timing=replace(timing, storage_us=storage_us), grid_columns=columns)
+    prepared = replace(program, timing=timing, grid_columns=columns)
     return Installation(prepared, lambda equipment: Perpendicular(equipment, crossings[equipment.board.mote]))
 
 

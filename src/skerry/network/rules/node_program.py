@@ -115,6 +115,8 @@ class Timing:
     skew_us: int = 0
     storage_us: int = 0
     """Until a new tuple is stored wherever it is to be."""
+    hold_us: int = 0
+    """In stage order, how long a mote holds what it learns."""
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ class Perpendicular(Local):
         if expiry_us is None or expiry_us > clock:
             self._own.store.add(Stored(identity, predicate, unpack(row), expiry_us, is_own=False))
             if expiry_us is not None:
-                self._own.board.wake(expiry_us - clock, self._own.store.drop, identity)
+                self._own.board.wake(expiry_us - clock, self._remove, identity)
 
     def _remove(self, identity: TupleId) -> None:
         if identity[0] in self._crossings.keeps:

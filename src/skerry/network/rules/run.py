@@ -34,9 +34,6 @@ __all__ = ["ORDERS", "STRATEGIES", "Run", "find_answers", "simulate"]
 STRATEGIES = ("broadcast", "local", "perpendicular")
 ORDERS = ("stage", "arrival")
 
-_HOLD = 5
-"""In stage order a mote holds what it learns for so many of the longest delays of a hop."""
-
 Answers = dict[str, list[Row]]
 
 
@@ -185,7 +182,7 @@ class _Field:
         )
 
     def _make_agenda(self, board: Board, order: str) -> Agenda:
-        hold_us = _HOLD * self._network.radio.settings.most_delay_us
+        hold_us = self._program.timing.hold_us
         return StageAgenda(board.wake, hold_us) if order == "stage" else ArrivalAgenda()
 
     def _find(self, predicate: str, row: Row) -> Component:
