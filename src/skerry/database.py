@@ -41,7 +41,11 @@ if TYPE_CHECKING:
 
 __all__ = ["RUNTIMES", "Database", "QueryResult", "Settings", "StandingView", "connect"]
 
-_RUNTIMES = {"spark": "skerry.spark.runtime:SparkRuntime", "fjord": "skerry.fjord.runtime:FjordRuntime"}
+_RUNTIMES = {
+    "spark": "skerry.spark.runtime:SparkRuntime",
+    "fjord": "skerry.fjord.runtime:FjordRuntime",
+    "network": "skerry.network.views.runtime:NetworkRuntime",
+}
 """Runtimes by name. One is loaded when it is asked for: to load Spark takes seconds."""
 RUNTIMES = tuple(_RUNTIMES)
 _MOST_BUCKETS = 1024
@@ -64,8 +68,8 @@ class Settings:
             raise OptionError(f"unknown runtime {self.runtime!r}; known are {', '.join(RUNTIMES)}")
         if self.step_rows < 1:
             raise OptionError("a step needs at least one row, got", self.step_rows)
-        if self.buckets is not None and self.runtime == "fjord":
-            raise OptionError("the fjord runtime has no buckets; use --runtime spark, or leave --buckets out")
+        if self.buckets is not None and self.runtime != "spark":
+            raise OptionError(f"the {self.runtime} runtime has no buckets; use --runtime spark, or leave --buckets out")
         if self.buckets is not None and not 1 <= self.buckets <= _MOST_BUCKETS:
             raise OptionError(f"state is spread over 1 to {_MOST_BUCKETS} buckets, got", self.buckets)
 

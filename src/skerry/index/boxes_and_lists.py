@@ -67,11 +67,13 @@ class BoxesAndLists:
             self._boxes.add(number, _number_sides(box.sides, self._box_axes))
             return box.sides
         access, keys = chosen
-        is_side = not box.listed and access.kind != _GRAMS
-        sides = {name: side for name, side in box.sides.items() if not is_side or name != access.operand}
-        if access not in self._lists:
-            self._lists[access] = _make_lists(access.kind)
-        self._lists[access].add(number, keys, _number_sides(sides, self._axes))
+        sides = box.sides
+        if not box.listed and access.kind != _GRAMS:
+            sides = {name: side for name, side in sides.items() if name != access.operand}
+        lists = self._lists.get(access)
+        if lists is None:
+            lists = self._lists[access] = _make_lists(access.kind)
+        lists.add(number, keys, _number_sides(sides, self._axes))
         self._list_of[number] = access
         return sides
 
@@ -144,11 +146,11 @@ class BoxesAndLists:
 
     def _choose_value(self, sides: Mapping[Operand, ValueSet]) -> tuple[_Access, list[Key]] | None:
         """The value by which to find a box: the one that fewest want. None if there is none that few want."""
-        points = [
-            (_Access(operand, _TEXTS if isinstance(key, bytes) else _VALUES), key)
-            for operand, values in sides.items()
-            if (key := _find_point(values)) is not None
-        ]
+        points: list[tuple[_Access, Key]] = []
+        for operand, values in sides.items():
+            key = _find_point(values)
+            if key is not None:
+                points.append((_Access(operand, _TEXTS if isinstance(key, bytes) else _VALUES), key))
         return self._choose_least_wanted(points)
 
     def _choose_gram(self, box: Box) -> tuple[_Access, list[Key]] | None:
@@ -159,14 +161,13 @@ class BoxesAndLists:
         return self._choose_least_wanted([(access, gram) for gram in list_grams(box.contained[1])])
 
     def _choose_least_wanted(self, points: Sequence[tuple[_Access, Key]]) -> tuple[_Access, list[Key]] | None:
-        if not points:
-            return None
-        counts = [self._lists[access].count_wanting(key) if access in self._lists else 0 for access, key in points]
-        fewest = min(counts)
-        if fewest > max(_SHORT, (len(self._list_of) + len(self._boxes)) // _SHARE):
-            return None
-        access, key = points[counts.index(fewest)]
-        return access, [key]
+        fewest, chosen = max(_SHORT, (len(self._list_of) + len(self._boxes)) // _SHARE) + 1, None
+        for access, key in points:
+            lists = self._lists.get(access)
+            count = lists.count_wanting(key) if lists is not None else 0
+            if count < fewest:
+                fewest, chosen = count, (access, [key])
+        return chosen
 
 
 def _make_lists(kind: str) -> PointLists:
@@ -175,9 +176,10 @@ def _make_lists(kind: str) -> PointLists:
 
 def _find_point(values: ValueSet) -> Key | None:
     """The only value of a set; None if there are others, or NULL."""
-    if values.null or len(values.spans) != 1:
+    spans, null = values
+    if null or len(spans) != 1:
         return None
-    ((low, high),) = values.spans
+    ((low, high),) = spans
     is_one = high == low + b"\0" if isinstance(low, bytes) else high - low == 1
     return low if is_one else None
 
@@ -191,8 +193,12 @@ def _expand(operand: Operand, values: ValueSet) -> tuple[_Access, list[Key]]:
 
 def _number_sides(sides: Mapping[Operand, ValueSet], axes: dict[Axis, int]) -> dict[int, Interval]:
     """Sides by the number of their axis; a new axis gets the next."""
-    found = (side for operand, values in sides.items() for side in encode_side(operand, values).items())
-    return {axes.setdefault(axis, len(axes)): interval for axis, interval in found}
+    found: dict[int, Interval] = {}
+    for operand, values in sides.items():
+        for axis, interval in encode_side(operand, values).items():
+            number = axes.get(axis)
+            found[axes.setdefault(axis, len(axes)) if number is None else number] = interval
+    return found
 
 
 def _restore_axes(parts: Mapping[str, pa.Array], name: str) -> dict[Axis, int]:

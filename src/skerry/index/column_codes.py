@@ -70,12 +70,13 @@ def encode_side(name: Operand, values: ValueSet) -> dict[Axis, Interval]:
     >>> encode_side("speed", ValueSet(((5, 8),)))
     {Axis(operand='speed', hashed=False): (5, 7)}
     """
-    if not values.spans:
+    spans, null = values
+    if not spans:
         return {Axis(name): (LEAST, LEAST)}
-    ((low, high),) = values.spans
+    ((low, high),) = spans
     if isinstance(low, bytes):
-        return _encode_text_side(name, low, high, null=values.null)
-    return {Axis(name): (LEAST if values.null else max(low, LEAST + 1), high - 1)}
+        return _encode_text_side(name, low, high, null=null)
+    return {Axis(name): (LEAST if null else max(low, LEAST + 1), high - 1)}
 
 
 def _encode_text_side(name: Operand, low: bytes, high: bytes, *, null: bool) -> dict[Axis, Interval]:

@@ -74,10 +74,13 @@ class PointLists:
 
     def add(self, number: int, keys: Sequence[Key], sides: Sides) -> None:
         """Add a box, with the values that it asks for, each once, and its other sides."""
-        values = [self._values.setdefault(key, len(self._values)) for key in keys]
-        self._lengths += [0] * (len(self._values) - len(self._lengths))
-        for value in values:
-            self._lengths[value] += 1
+        numbered, lengths, values = self._values, self._lengths, []
+        for key in keys:
+            value = numbered.setdefault(key, len(lengths))
+            if value == len(lengths):
+                lengths.append(0)
+            lengths[value] += 1
+            values.append(value)
         self._slots[number] = len(self._numbers) + len(self._pending)
         self._pending.append((number, values, sides))
 

@@ -87,15 +87,17 @@ class QueryIndex:
         """Add a query."""
         if name in self._numbers:
             raise CatalogError(f"there is a query {name!r} already")
-        numbers = tuple(self._take_number() for _ in range(max(len(region.boxes), 1)))
-        self._names[numbers[0]] = name
+        numbers = tuple([self._take_number() for _ in region.boxes or (None,)])
+        query, several = numbers[0], len(numbers) > 1
+        self._names[query] = name
         self._numbers[name] = numbers
         for number, box in zip(numbers, region.boxes, strict=False):
             sides = self._boxes.add(number, box)
-            self._refinement.add(number, numbers[0], sides, box.residual, several=len(numbers) > 1)
-        if region.derived:
-            self._asking[numbers[0]] = region.derived
-            self._asked.update(region.derived)
+            self._refinement.add(number, query, sides, box.residual, several=several)
+        derived = region.derived
+        if derived:
+            self._asking[query] = derived
+            self._asked.update(derived)
         self.version += 1
 
     def remove(self, name: str) -> None:

@@ -60,11 +60,11 @@ class Refinement:
     ) -> None:
         """Add a box of a query: the sides that codes decide, and what is left."""
         self._make_room(number)
-        inexact = {operand: values.spans[0] for operand, values in sides.items() if not is_exact(values)}
-        for operand, (low, high) in inexact.items():
-            bounds, indexes = self._bounds.setdefault(operand, (TextBounds(), np.full(self._boxes.size, -1, np.int64)))
-            indexes[number] = bounds.add(low, high)
-        special = several or residual is not None or bool(inexact)
+        special = several or residual is not None
+        for operand, values in sides.items():
+            if not is_exact(values):
+                self._bound(number, operand, *values.spans[0])
+                special = True
         self._boxes[number] = (query, -1 if residual is None else self._residuals.add(residual), special)
         self._specials += special
 
@@ -132,6 +132,13 @@ class Refinement:
             indexes[parts[_BOXES + name].to_numpy()] = np.arange(0, len(cuts), 2)
             refinement._bounds[read(name)] = TextBounds(zip(cuts[::2], cuts[1::2], strict=True)), indexes
         return refinement
+
+    def _bound(self, number: int, operand: Operand, low: bytes, high: bytes) -> None:
+        """Keep the ends of a side in full."""
+        if operand not in self._bounds:
+            self._bounds[operand] = TextBounds(), np.full(self._boxes.size, -1, np.int64)
+        bounds, indexes = self._bounds[operand]
+        indexes[number] = bounds.add(low, high)
 
     def _make_room(self, number: int) -> None:
         if number >= self._boxes.size:

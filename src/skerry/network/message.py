@@ -11,7 +11,7 @@ __all__ = ["HEADER_BYTES", "Kind", "Message", "count_bytes", "is_plain"]
 HEADER_BYTES = 11
 """What a radio packet of a mote carries besides its payload: addresses, type, length, checksum (TinyOS)."""
 
-_PLAIN = frozenset((int, float, str, bool, type(None)))
+_PLAIN = frozenset((int, float, str, bool, bytes, type(None)))
 
 
 class Kind(StrEnum):
@@ -28,7 +28,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A body of numbers, texts and tuples of these; ``bytes`` is what its transmission takes, with the header.
+    """A body of numbers, texts, bytes and tuples of these; ``bytes`` is what its transmission takes, with the header.
 
     >>> Message(Kind.JOIN, (1, [2]), 15)
     Traceback (most recent call last):

@@ -123,3 +123,23 @@ def test_numbers_with_exponents_share_a_form():
     forms = [predicates.form(Subscription("q", "road", f"speed > {number}")) for number in ("5e-05", "1.5e7")]
     assert forms[0] is forms[1]
     assert read("speed > 1.5e7").sql() == '"speed" > 1.5e7'
+
+
+@pytest.mark.parametrize(
+    ("text", "constants"),
+    [
+        ("sensor = 'it''s, 12' AND lane=3", ["'it''s, 12'", "3"]),
+        ("sensor IN ( 'a' ,'b, c''' ) OR o2<7", [("'a'", "'b, c'''"), "7"]),
+        ("speed not in(1.5 , 2.25) AND o2 IN\t(1,\n2)", [("1.5", "2.25"), ("1", "2")]),
+        ("sensor = '123456789012345678901' AND speed < 1.5E3", ["'123456789012345678901'", "1.5E3"]),
+    ],
+)
+def test_constants_are_found_as_they_are_written(text, constants):
+    form = Predicates(STREAMS).form(Subscription("q", "road", text))
+    assert form.is_shared
+    assert form.constants == constants
+
+
+@pytest.mark.parametrize("text", ["o2 = 123456789012345678", "o2 IN (1, 123456789012345678)"])
+def test_long_whole_numbers_share_no_form(text):
+    assert not Predicates(STREAMS).form(Subscription("q", "road", text)).is_shared

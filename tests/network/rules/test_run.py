@@ -37,5 +37,5 @@ def test_a_mote_speaks_once_in_stage_order():
 
 
 def test_unknown_strategy_is_refused():
-    with pytest.raises(OptionError, match="unknown strategy 'magic'; known: broadcast"):
+    with pytest.raises(OptionError, match="unknown strategy 'magic'; known: broadcast, local, perpendicular"):
         simulate(example("logicJ"), None, make_grid(2, 2), strategy="magic")
