@@ -17,6 +17,8 @@ _COMPILED = ("shedding", "index")
 """Where kernels take long to compile: one process does it, and the others wait for its tests instead."""
 _APART = ("test_recovery", "test_changing_subscriptions", "test_cluster", "test_cases_hold_on_separate_executors")
 """What starts a Spark of its own has no need of the one that all others share."""
+_MEASURED = "measured_figures"
+"""A fixture of a module that takes long: one process makes it for all tests of the module."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -50,4 +52,6 @@ def _group(item: pytest.Item) -> str | None:
             return name
     if item.get_closest_marker("spark") or item.get_closest_marker("cluster"):
         return "spark"
-    return next((name for name in _COMPILED if name in item.path.as_posix()), None)
+    if compiled := [name for name in _COMPILED if name in item.path.as_posix()]:
+        return compiled[0]
+    return item.path.parent.name if _MEASURED in getattr(item, "fixturenames", ()) else None

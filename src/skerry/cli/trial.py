@@ -1,5 +1,6 @@
 """``skerry sim trial``: sensors, a broker, queries and crashes on this machine, and a check of every answer."""
 
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -47,7 +48,13 @@ def trial(
         master=master,
         folder=folder,
     )
+    signal.signal(signal.SIGTERM, _end)
     verdict = run_trial(settings, lambda text: typer.echo(text, err=True))
     typer.echo(verdict.describe())
     if verdict.wrong:
         raise RunError(f"the trial has found {len(verdict.wrong)} faults")
+
+
+def _end(number: int, frame: object) -> None:
+    """Leave in order, so that no broker and no fleet is left behind."""
+    raise SystemExit(128 + number)

@@ -5,6 +5,7 @@ import threading
 import time
 
 import paho.mqtt.client as paho
+import pytest
 
 from skerry.sensors.messages import Setting
 from skerry.sources.mqtt.echo import Echo
@@ -59,13 +60,28 @@ def test_message_is_no_older_than_the_newest_echo_that_came_back():
     assert echo.age_s == 0.0
 
 
-def test_broker_that_lets_nobody_hear_himself_is_waited_for_and_no_longer():
+def test_echo_is_waited_for_as_long_as_the_broker_hands_over_what_it_kept():
+    now = [0.0]
+    echo, wire = Echo("a/b/control", lambda: now[0]), Wire()
+    echo.send(wire.publish)
+    for second in range(1, 500):
+        now[0] = float(second)
+        echo.take("a/c/data", b"")
+        assert (echo.is_heard, echo.age_s) == (False, float("inf"))
+    echo.take(*wire.sent[0])
+    assert (echo.is_heard, echo.age_s) == (True, 499.0)
+
+
+@pytest.mark.parametrize(("pause_s", "until_s"), [(5.0, 5.0), (1.0, 600.0)])
+def test_broker_that_lets_nobody_hear_himself_is_found_out(pause_s, until_s):
+    """By silence, or in the end."""
     now = [0.0]
     echo = Echo("a/b/control", lambda: now[0])
     echo.send(Wire().publish)
-    now[0] = 29.0
-    assert not echo.is_heard
-    now[0] = 30.0
+    while now[0] < until_s:
+        assert not echo.is_heard
+        now[0] += pause_s
+        echo.take("a/c/data", b"")
     assert (echo.is_heard, echo.age_s) == (True, 0.0)
 
 

@@ -51,7 +51,7 @@ class Trial:
         self.course, used = Course(folder), list_used()
         self.lines = {fleet: make_lines(kinds, used) for fleet, kinds in FLEETS.items()}
         self.write_lines()
-        with closing(open_evidence(self.course)) as connection:
+        with closing(open_evidence(self.course, SETTINGS.delay_s)) as connection:
             for view in QUERIES.views:
                 self.write(view.name, connection.sql(view.twin).to_arrow_table())
             for stream in FLEETS:
@@ -134,4 +134,11 @@ def test_trial_whose_fleets_were_not_answered_says_nothing(trial):
     trial.lines["road"].append({"what": "unacknowledged", "sensor": UNUSED, "seq": 1})
     trial.write_lines()
     with pytest.raises(RunError, match="the trial says nothing: 1 readings were not acknowledged"):
+        trial.check()
+
+
+def test_trial_whose_fleets_were_too_slow_says_nothing(trial):
+    trial.lines["road"].append({"what": "summary", "longest_lag_s": SETTINGS.delay_s / 2 + 1.0})
+    trial.write_lines()
+    with pytest.raises(RunError, match="the trial says nothing: the fleets were 11 s behind their clock"):
         trial.check()

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from skerry.experiments.figure import Figure
+from skerry.experiments.snjoin.figure4_probing_sequences import SequenceCourse, measure_probing_sequences
 from skerry.experiments.snjoin.figure5_complete_join import choose_slowdown, measure_complete_join
 from skerry.experiments.snjoin.figure5_overload import measure_overload
 from skerry.experiments.snjoin.figure6_variable_arity import measure_variable_arity
@@ -21,6 +22,7 @@ __all__ = ["FULL", "QUICK", "Extent", "measure_extent", "measure_figures"]
 class Extent:
     """How much of each figure is measured."""
 
+    sequences: SequenceCourse
     complete: Course
     overloads: tuple[float, ...]
     variable_arity: Course
@@ -37,6 +39,7 @@ several sweeps, between which tables fill with tuples that have ended."""
 _HURRIED = replace(_MANY_SENSORS, slowdown=48)
 
 FULL = Extent(
+    SequenceCourse((4, 8, 12, 16, 20), 120),
     Course((2, 4, 8, 12, 16, 20), 360, _HIGH_RATE),
     (1.0, 1.5, 2.0, 2.5, 3.0),
     Course((200, 500, 1_000, 2_000), 300, _MANY_SENSORS),
@@ -45,6 +48,7 @@ FULL = Extent(
     RegionCourse(1_000, 120, (1, 2, 4)),
 )
 QUICK = Extent(
+    SequenceCourse((4, 8, 20), 70),
     Course((2, 8, 20), 180, _HIGH_RATE),
     (1.5, 2.5),
     Course((200, 2_000), 180, _HURRIED),
@@ -60,7 +64,8 @@ def measure_figures(quick: bool, tell: Tell) -> Iterator[Figure]:
 
 
 def measure_extent(extent: Extent, tell: Tell) -> Iterator[Figure]:
-    """Measure figures 5 to 9, how the first depends on the slowdown, and the last on where values occur."""
+    """Measure figures 4 to 9, how the second depends on the slowdown, and the last on where values occur."""
+    yield measure_probing_sequences(extent.sequences, tell)
     slow = choose_slowdown(extent.complete, tell)
     yield measure_complete_join(slow, tell)
     yield measure_overload(slow, extent.overloads, tell)

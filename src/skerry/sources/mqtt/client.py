@@ -1,7 +1,6 @@
 """A client of an MQTT broker that acknowledges what is on disk."""
 
 import logging
-import ssl
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +14,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from skerry.errors import SkerryError, SourceError
 from skerry.model.atomic_write import write_atomically
-from skerry.sensors.broker_address import BrokerAddress
+from skerry.sensors.broker_address import BrokerAddress, make_tls_context
 from skerry.sensors.heard import Heard
 from skerry.sensors.messages import Setting
 from skerry.sensors.proxies import Proxy
@@ -134,7 +133,8 @@ class MqttReceiving:
         if self._address.username is not None:
             client.username_pw_set(self._address.username, password)
         if self._address.is_encrypted:
-            client.tls_set_context(_make_context(self._options.ca_file, base))
+            ca_file = self._options.ca_file
+            client.tls_set_context(make_tls_context(base / ca_file if ca_file else None, ca_file or ""))
         client.on_connect, client.on_subscribe = self._on_connect, self._on_subscribe
         client.on_message, client.on_disconnect = self._on_message, self._on_disconnect
         return client
@@ -213,10 +213,3 @@ def _find_client_id(options: MqttOptions, folder: Path) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(file, f"skerry-{uuid4().hex[:12]}".encode())
     return file.read_text()
-
-
-def _make_context(ca_file: str | None, base: Path) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=None if ca_file is None else str(base / ca_file))
-    except (OSError, ssl.SSLError) as error:
-        raise SourceError(f"cannot read ca_file {ca_file!r}: {error.strerror or error}") from None

@@ -11,8 +11,9 @@ from uuid import uuid4
 
 __all__ = ["Echo", "name_echo_topic"]
 
-_PATIENCE_SECONDS = 30.0
-"""A broker that lets nobody hear himself must not stop everything."""
+_QUIET_SECONDS, _PATIENCE_SECONDS = 5.0, 600.0
+"""A broker that lets nobody hear himself must not stop everything. It is one if nothing at all comes for so long, or no
+echo for so long: what it has kept may take minutes to come."""
 _MOST_ON_THE_WAY = 50
 
 
@@ -49,7 +50,7 @@ class Echo:
     @property
     def is_heard(self) -> bool:
         """Whether all that was sent before the connection has come."""
-        return self._heard_s > float("-inf") or self._clock() >= self._given_up_at
+        return self._heard_s > float("-inf") or self._is_given_up()
 
     @property
     def age_s(self) -> float:
@@ -68,22 +69,30 @@ class Echo:
         with self._lock:
             self._connection = uuid4().hex
             self._sent: dict[bytes, float] = {}
-            self._number, self._heard_s, self._given_up_at = 0, float("-inf"), float("inf")
+            self._number, self._heard_s, self._first_s, self._newest_s = 0, float("-inf"), float("inf"), float("-inf")
+            self._has_given_up = False
 
     def send(self, publish: Callable[[str, bytes], None]) -> None:
         """There is a connection, and what we want to hear is known to the broker."""
         with self._lock:
             payload, now = f"{self._connection} {self._number}".encode(), self._clock()
-            if self._number == 0:
-                self._given_up_at = now + _PATIENCE_SECONDS
+            self._first_s = min(self._first_s, now)
             self._number += 1
             self._sent[payload] = now
         publish(self.topic, payload)
 
     def take(self, topic: str, payload: bytes) -> bool:
-        """Take a message in, if it is from ourselves."""
+        """Take a message in, if it is from ourselves. Others show that the broker still has something to say."""
+        self._is_given_up()  # what comes after a pause does not undo it
+        self._newest_s = self._clock()
         if topic != self.topic:
             return False
         with self._lock:
             self._heard_s = max(self._heard_s, self._sent.pop(payload, float("-inf")))
         return True
+
+    def _is_given_up(self) -> bool:
+        now = self._clock()
+        is_quiet = now - max(self._first_s, self._newest_s) >= _QUIET_SECONDS
+        self._has_given_up = self._has_given_up or is_quiet or now - self._first_s >= _PATIENCE_SECONDS
+        return self._has_given_up

@@ -22,7 +22,7 @@ _MOST_WINDOWS = 3
 
 def check_course(settings: TrialSettings, queries: TrialQueries, course: Course) -> Verdict:
     """Say what is wrong, and give the numbers."""
-    with closing(open_evidence(course)) as connection:
+    with closing(open_evidence(course, settings.delay_s)) as connection:
         wrong = [
             *_check_views(connection, queries, course),
             *_check_subscriptions(connection, queries, course),

@@ -22,11 +22,12 @@ _LINE = {
     "at_us": "BIGINT",
     "energy_mj": "DOUBLE",
     "asleep": "BOOLEAN",
+    "longest_lag_s": "DOUBLE",
 }
 
 
-def open_evidence(course: Course) -> duckdb.DuckDBPyConnection:
-    """Load what the fleets wrote down."""
+def open_evidence(course: Course, delay_s: float) -> duckdb.DuckDBPyConnection:
+    """Load what the fleets wrote down; ``delay_s`` is how late readings may be."""
     connection = duckdb.connect()
     connection.execute("SET TimeZone = 'UTC'; SET integer_division = true")
     measured = {name: type_ for columns in COLUMNS.values() for name, type_ in columns.items()}
@@ -37,7 +38,7 @@ def open_evidence(course: Course) -> duckdb.DuckDBPyConnection:
         for fleet in FLEETS
     ]
     connection.execute(f"CREATE TABLE lines AS {' UNION ALL '.join(parts)}")
-    _refuse_doubt(connection)
+    _refuse_doubt(connection, delay_s)
     for name, columns in COLUMNS.items():
         chosen = ", ".join(("sensor", "ts", "seq", *columns))
         where = f"what = 'reading' AND fleet = '{name}'"
@@ -58,8 +59,16 @@ def open_answers(connection: duckdb.DuckDBPyConnection, course: Course, output: 
     return name
 
 
-def _refuse_doubt(connection: duckdb.DuckDBPyConnection) -> None:
-    """What the broker has not answered to the end may have been taken or not: then nothing can be said."""
+def _refuse_doubt(connection: duckdb.DuckDBPyConnection, delay_s: float) -> None:
+    """Refuse to judge where the fleets did not do their part.
+
+    What the broker has not answered to the end may have been taken or not. What sensors send long after they measured
+    it, since the machine is too slow for them, is late, and rightly so.
+    """
     [(count,)] = connection.execute("SELECT count(*) FROM lines WHERE what = 'unacknowledged'").fetchall()
     if count:
         raise RunError(f"the trial says nothing: {count} readings were not acknowledged when the fleets stopped")
+    [(lag_s,)] = connection.execute("SELECT max(longest_lag_s) FROM lines WHERE what = 'summary'").fetchall()
+    if (lag_s or 0.0) > delay_s / 2:
+        doubt = f"the fleets were {lag_s:.0f} s behind their clock, and the sources' delay is {delay_s:g} s"
+        raise RunError(f"the trial says nothing: {doubt}; use a longer delay, a lower rate or fewer sensors")

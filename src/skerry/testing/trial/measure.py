@@ -48,9 +48,8 @@ def _count(connection: duckdb.DuckDBPyConnection, where: str) -> int:
 def _measure_delays(connection: duckdb.DuckDBPyConnection, course: Course) -> tuple[int, float, float]:
     """How many answers subscriptions got, and how long after a reading they were there, outages left out."""
     files = [path for stream in COLUMNS for path in (course.answers / "subscriptions" / stream).glob("*.parquet")]
-    written = pa.table(
-        {"filename": [str(path) for path in files], "written_s": [path.stat().st_mtime for path in files]}
-    )
+    schema = pa.schema({"filename": pa.string(), "written_s": pa.float64()})
+    written = pa.table([[str(path) for path in files], [path.stat().st_mtime for path in files]], schema=schema)
     connection.register("written", written)
     calm = " AND ".join(["true", *(f"epoch(ts) NOT BETWEEN {since} AND {until}" for _, since, until in course.outages)])
     rows = " UNION ALL ".join(f"SELECT ts, filename FROM answers_subscriptions_{stream}" for stream in COLUMNS)

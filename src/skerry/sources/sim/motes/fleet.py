@@ -181,7 +181,8 @@ class Fleet:
         self.tally.controls[heard] += 1
         after_ms = round((now_s - opened_s) * 1000, 3) if opened_s > 0 else None
         payload = message.payload[:1000].decode("utf-8", "replace")
-        self._truth.note("control", mote.name, heard=heard, received=time.time(), after_ms=after_ms, payload=payload)
+        when = {"received": time.time(), "after_ms": after_ms, "window": mote.windows}
+        self._truth.note("control", mote.name, heard=heard, **when, payload=payload)
         if heard not in (Hearing.DEAD, Hearing.OUTSIDE, Hearing.GARBLED):
             self._sender.send_state(mote, self._numbers[mote.name], self.now_us)
 
@@ -215,15 +216,8 @@ class Fleet:
         self._sender.give_up(self._radio.unacknowledged)
         self._radio.close()
         for mote in self.motes:
-            self._truth.note(
-                "energy",
-                mote.name,
-                **_describe_energy(mote),
-                states=mote.states,
-                windows=mote.windows,
-                control=mote.control,
-                **mote.setting.to_json(),
-            )
+            counts = {"states": mote.states, "windows": mote.windows, "outside": mote.outside, "control": mote.control}
+            self._truth.note("energy", mote.name, **_describe_energy(mote), **counts, **mote.setting.to_json())
         self._truth.summarize(self._count().to_json())
         self._truth.close()
         return self.tally

@@ -49,6 +49,9 @@ class Reading:
 class Mote:
     """A mote with everything that changes about it. ``number`` is its own in the fleet, ``index`` among its kind.
 
+    It counts the windows in which it has listened, notes in which of them it took its last control, and counts control
+    that came ``outside`` of windows.
+
     >>> from skerry.sources.sim.motes.kinds import KINDS
     >>> mote = Mote(FleetSettings({"air": 1}), KINDS["air"], index=0, number=0)
     >>> mote.hear(b'{"control": 1, "program": "dust", "sample_period_ms": 500}', is_listening=True)
@@ -63,7 +66,7 @@ class Mote:
         self.meter = EnergyMeter(PowerModel(battery_mah=settings.battery_mah, listening_mw=settings.listening_mw))
         self.latitude, self.longitude = kind.locate(settings.seed, index)
         self.is_alive, self.listens_until_s, self.messages = True, float("-inf"), 0
-        self.states = self.windows = 0
+        self.states = self.windows = self.taken_in_window = self.outside = 0
         self.silent_since_us = self.state_sent_us = Micros(0)
         self._settings, self._recorder = settings, Recorder(kind, settings.seed, index)
         self._sequence = settings.first_sequence
@@ -138,6 +141,7 @@ class Mote:
         if not self.is_alive:
             return Hearing.DEAD
         if not is_listening:
+            self.outside += 1
             return Hearing.OUTSIDE
         try:
             control = _read(payload)
@@ -148,7 +152,7 @@ class Mote:
             return Hearing.REFUSED
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
             return Hearing.GARBLED
-        self.control = control.number
+        self.control, self.taken_in_window = control.number, self.windows
         return Hearing.TAKEN
 
     def _obey(self, asked: Setting) -> Setting:
