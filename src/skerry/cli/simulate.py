@@ -18,7 +18,7 @@ from skerry.network.pictures.scene import Link, Scene
 from skerry.network.pictures.svg import write_picture
 from skerry.network.radio_settings import RadioSettings
 from skerry.network.rules.field_facts import read_field_facts
-from skerry.network.rules.run import ORDERS, STRATEGIES, Run, find_answers
+from skerry.network.rules.run import AUTO, ORDERS, STRATEGIES, Run, find_answers
 from skerry.network.rules.run import simulate as simulate_run
 from skerry.network.topology.read_topology import TOPOLOGY_FORMS, read_topology
 from skerry.network.topology.topology import Topology
@@ -27,13 +27,11 @@ from skerry.plan.program import Checked, Type
 
 __all__ = ["simulate"]
 
-_DEFAULT_STRATEGY = "auto" if "auto" in STRATEGIES else STRATEGIES[0]
-
 
 def simulate(
     program: Annotated[Path, typer.Argument(metavar="PROG.dl", help="A rule program.")],
     topology: Annotated[str, typer.Option(help=f"Who hears whom: {', '.join(TOPOLOGY_FORMS)}.")] = "grid:7x7",
-    strategy: Annotated[str, typer.Option(help=f"How motes join: {', '.join(STRATEGIES)}.")] = _DEFAULT_STRATEGY,
+    strategy: Annotated[str, typer.Option(help=f"How motes join: {', '.join(STRATEGIES)}.")] = AUTO,
     facts: Annotated[
         Path | None, typer.Option(help="Folder with p.csv or p.facts for each base predicate p but links.")
     ] = None,
@@ -92,16 +90,20 @@ def _check_choices(strategy: str, order: str, runs: int) -> None:
 
 
 def _run_all(task: _Task, seeds: range, watched: Trace | None, project: Path) -> Iterator[Run]:
-    """One run after the other; the first is looked at. A terminal shows how far they have come."""
+    """One run after the other; the first is looked at, and chooses how to join if that is left to it.
+
+    A terminal shows how far they have come.
+    """
+    strategy = task.strategy
     with open_builtins(task.checked, project) as calls, Console(stderr=True).status("in one process") as status:
         expected = find_answers(task.checked, task.facts, task.topology, calls)
         for number, seed in enumerate(seeds):
             status.update(f"run {number + 1:,} of {len(seeds):,}, seed {seed}")
-            yield simulate_run(
+            run = simulate_run(
                 task.checked,
                 task.facts,
                 task.topology,
-                strategy=task.strategy,
+                strategy=strategy,
                 radio=task.settings,
                 seed=seed,
                 order=task.order,
@@ -109,6 +111,8 @@ def _run_all(task: _Task, seeds: range, watched: Trace | None, project: Path) ->
                 observe=None if watched is None or number else _show_to(watched),
                 expected=expected,
             )
+            strategy = run.strategy
+            yield run
 
 
 def _show_to(trace: Trace) -> Callable[[Network], None]:
@@ -122,7 +126,10 @@ def _format_head(task: _Task, program: Path, first: Run) -> str:
     answers = ", ".join(f"{name} {len(rows):,}" for name, rows in first.answers.items())
     motes = f"{len(task.topology):,} motes"
     how = f"{first.strategy}, {task.order} order, loss {task.settings.loss:g}"
-    return f"{program.name} on {task.topology.name} ({motes}): {how}\nanswers of the first run: {answers or 'none'}"
+    head = f"{program.name} on {task.topology.name} ({motes}): {how}"
+    tried = ", ".join(f"{name} {messages:,.0f}" for name, messages in first.estimates.items())
+    chosen = [f"chosen by messages expected: {tried}"] if tried else []
+    return "\n".join([head, *chosen, f"answers of the first run: {answers or 'none'}"])
 
 
 def _make_scene(task: _Task, program: Path, run: Run, trace: Trace, seed: int) -> Scene:
