@@ -12,10 +12,11 @@ from skerry.cli.rule_program import check_file, find_project, open_builtins
 from skerry.cli.simulation_report import describe_run, format_table, write_report
 from skerry.deduce.facts import Facts
 from skerry.errors import OptionError
+from skerry.network.network import Network
 from skerry.network.pictures.film import write_film
 from skerry.network.pictures.scene import Link, Scene
 from skerry.network.pictures.svg import write_picture
-from skerry.network.radio import Radio, RadioSettings
+from skerry.network.radio_settings import RadioSettings
 from skerry.network.rules.field_facts import read_field_facts
 from skerry.network.rules.run import ORDERS, STRATEGIES, Run, find_answers
 from skerry.network.rules.run import simulate as simulate_run
@@ -59,6 +60,9 @@ def simulate(
     reports = [describe_run(run, seed + number) for number, run in enumerate(found)]
     typer.echo(_format_head(task, program, found[0]))
     typer.echo(format_table(reports, sum(map(len, found[0].expected.values()))))
+    late_us = max(run.late_us for run in found)
+    if late_us:
+        typer.echo(f"warning: tuples were stored up to {late_us / 1000:,.1f} ms later than joins rely on", err=True)
     if json is not None:
         write_report(json, found[0].strategy, reports)
     if watched is not None:
@@ -107,9 +111,9 @@ def _run_all(task: _Task, seeds: range, watched: Trace | None, project: Path) ->
             )
 
 
-def _show_to(trace: Trace) -> Callable[[Radio], None]:
-    def observe(radio: Radio) -> None:
-        radio.observer = trace
+def _show_to(trace: Trace) -> Callable[[Network], None]:
+    def observe(network: Network) -> None:
+        network.radio.observer = trace
 
     return observe
 
