@@ -145,7 +145,7 @@ def test_unknown_runtime_is_told():
 
 
 def test_runtimes_are_these():
-    assert RUNTIMES == ("spark", "fjord")
+    assert RUNTIMES == ("spark", "fjord", "network")
 
 
 @pytest.mark.parametrize("step_rows", [0, -1])

@@ -26,6 +26,7 @@ from skerry.pipeline.runtime import RunOptions, RuntimeClass, never
 from skerry.pipeline.sensors_at_work import SensorsAtWork
 from skerry.pipeline.why import explain_why
 from skerry.plan.limits import Limits
+from skerry.plan.rewrites.narrow_lookups import narrow_lookups
 from skerry.plan.rewrites.resolve_paths import resolve_paths
 from skerry.plan.sharing import share
 from skerry.plan.view import ViewPlan
@@ -40,7 +41,11 @@ if TYPE_CHECKING:
 
 __all__ = ["RUNTIMES", "Database", "QueryResult", "Settings", "StandingView", "connect"]
 
-_RUNTIMES = {"spark": "skerry.spark.runtime:SparkRuntime", "fjord": "skerry.fjord.runtime:FjordRuntime"}
+_RUNTIMES = {
+    "spark": "skerry.spark.runtime:SparkRuntime",
+    "fjord": "skerry.fjord.runtime:FjordRuntime",
+    "network": "skerry.network.views.runtime:NetworkRuntime",
+}
 """Runtimes by name. One is loaded when it is asked for: to load Spark takes seconds."""
 RUNTIMES = tuple(_RUNTIMES)
 _MOST_BUCKETS = 1024
@@ -63,8 +68,8 @@ class Settings:
             raise OptionError(f"unknown runtime {self.runtime!r}; known are {', '.join(RUNTIMES)}")
         if self.step_rows < 1:
             raise OptionError("a step needs at least one row, got", self.step_rows)
-        if self.buckets is not None and self.runtime == "fjord":
-            raise OptionError("the fjord runtime has no buckets; use --runtime spark, or leave --buckets out")
+        if self.buckets is not None and self.runtime != "spark":
+            raise OptionError(f"the {self.runtime} runtime has no buckets; use --runtime spark, or leave --buckets out")
         if self.buckets is not None and not 1 <= self.buckets <= _MOST_BUCKETS:
             raise OptionError(f"state is spread over 1 to {_MOST_BUCKETS} buckets, got", self.buckets)
 
@@ -171,6 +176,7 @@ class Database:
 
     def pipeline(self, plans: Sequence[ViewPlan], settings: Settings) -> Pipeline:
         """The sources that the views read, opened, and the views cut into stages."""
+        plans = [narrow_lookups(plan) for plan in plans]
         read = {source.name: source for plan in plans for source in plan.sources}
         read |= {source.name: source for source in self._list_subscribed()}
         if not read:

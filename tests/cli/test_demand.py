@@ -14,8 +14,12 @@ def test_a_sensor_is_told_of_before_its_source_was_run(tmp_path):
     loop = Sensor("i80-e-01-u", "traffic", "loop")
     lines = describe_sensor_demand(road(tmp_path), loop).splitlines()
     assert lines[0] == "i80-e-01-u must deliver:"
-    assert lines[-1] == "    without view slow: it would sleep"
-    assert describe_sensor_demand(road(tmp_path), Sensor("i80-w-01-u", "traffic", "loop")).endswith("concerns it")
+    assert lines[-1].startswith(
+        "    without view slow: it would sleep: 0.0645 mW, which is 0.0379 mW less, and 323.1 days"
+    )
+    assert describe_sensor_demand(road(tmp_path), Sensor("i80-w-01-u", "traffic", "loop")).startswith(
+        "i80-w-01-u sleeps: no query concerns it; 0.0645 mW"
+    )
 
 
 def test_subscriptions_count_as_views_do(tmp_path):

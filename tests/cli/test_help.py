@@ -14,7 +14,7 @@ def read_help(*arguments: str) -> str:
 
 
 def test_commands_are_these():
-    assert COMMANDS == ["demo", "run", "explain", "verify", "sql", "doctor", "bench", "reproduce"]
+    assert COMMANDS == ["demo", "run", "explain", "verify", "sql", "doctor", "bench", "reproduce", "simulate"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -150,3 +150,14 @@ def test_view_over_its_limit_stops_alone_and_the_run_says_so(tmp_path):
     assert "  much: stopped, " in completed.stdout
     assert completed.stderr.startswith("error: stopped before the end: much; all other views are complete")
     assert answers(folder, "seen") == ["a", "b", "c"]
+
+
+def test_relative_paths_start_at_the_project_wherever_the_script_is(tmp_path):
+    for name in ("project", "scripts", "elsewhere"):
+        (tmp_path / name).mkdir()
+    laid_out(tmp_path / "project")
+    (tmp_path / "project" / "script.sql").rename(tmp_path / "scripts" / "script.sql")
+    given = ["run", "../scripts/script.sql", "--project", "../project", "--runtime", "fjord", "--format", "csv"]
+    completed = skerry(tmp_path / "elsewhere", *given)
+    assert completed.returncode == 0, completed.stderr
+    assert answers(tmp_path / "elsewhere", "seen") == ["a", "b", "c"]

@@ -67,11 +67,11 @@ def test_unknown_paper_is_distinguished_from_one_that_is_not_there_yet(quick_run
     assert not list(tmp_path.iterdir())
 
 
-def test_command_says_not_there_yet_with_exit_code_2(tmp_path):
-    process = skerry(tmp_path, "reproduce", "deductive")
+def test_command_refuses_an_unknown_paper_with_exit_code_2(tmp_path):
+    process = skerry(tmp_path, "reproduce", "third")
     assert process.returncode == 2
-    there = "snjoin, fjords, shedding, duality"
-    assert process.stderr == f"error: the figures of 'deductive' are not there yet; there are those of {there}\n"
+    known = "snjoin, fjords, shedding, deductive, duality and all"
+    assert process.stderr == f"error: unknown paper 'third'; known are {known}\n"
 
 
 def test_other_commands_do_not_wait_for_matplotlib():

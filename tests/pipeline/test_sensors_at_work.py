@@ -36,7 +36,9 @@ class AtWork:
     """A fleet and a run, each in a thread, until the block ends."""
 
     def __init__(self, url, project):
-        self.fleet = Fleet(FleetSettings({"air": 4}, "town", look_in_every_s=1.0), BrokerAddress.parse(url))
+        # Windows are far apart, so that a busy machine lets none pass while it is late itself.
+        settings = FleetSettings({"air": 4}, "town", publish_every_s=2.0, look_in_every_s=2.0, listens_ms=1_000.0)
+        self.fleet = Fleet(settings, BrokerAddress.parse(url))
         self.database, self.sink = connect(project), MemorySink()
         self.database.execute(SCRIPT.format(url=url))
         self._project, self._ending = project, threading.Event()
@@ -58,6 +60,9 @@ class AtWork:
         for thread in self._threads:
             thread.join()
 
+    def count_windows(self):
+        return {mote.name: mote.windows for mote in self.fleet.motes}
+
     def awake(self):
         return {mote.name: mote.setting.program for mote in self.fleet.motes if not mote.setting.asleep}
 
@@ -66,12 +71,17 @@ class AtWork:
 def test_sensors_wake_and_sleep_with_the_queries_that_want_them(tmp_path):
     with Broker() as broker, AtWork(broker.url, tmp_path) as at_work:
         wait_for(lambda: at_work.awake() == {"air-0001": "dust"})
+        asleep = at_work.count_windows()
         at_work.database.subscribe([Subscription("q", "town", "sensor = 'air-0003' AND no2 > 1000")])
         wait_for(lambda: at_work.awake() == {"air-0001": "dust", "air-0003": "raw"})
-        [told] = [mote.setting for mote in at_work.fleet.motes if mote.name == "air-0003"]
-        assert told.columns == ("sensor", "ts", "pm25", "no2")
+        [mote] = [mote for mote in at_work.fleet.motes if mote.name == "air-0003"]
+        assert mote.setting.columns == ("sensor", "ts", "pm25", "no2")
+        assert mote.taken_in_window - asleep["air-0003"] <= 2
+        awake = at_work.count_windows()
         at_work.database.unsubscribe(["q"])
         wait_for(lambda: at_work.awake() == {"air-0001": "dust"})
+        assert mote.taken_in_window - awake["air-0003"] <= 2
+        assert sum(each.outside for each in at_work.fleet.motes) == 0
         known = {sensor.name: (sensor.kind, sensor.programs) for sensor in at_work.database.catalog.sensors()}
         assert known == {f"air-{number:04}": ("air", ("raw", "dust", "means")) for number in range(4)}
     found = set(at_work.sink.table("dusty").column("sensor").to_pylist())

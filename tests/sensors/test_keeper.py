@@ -35,11 +35,19 @@ def test_sensors_are_told_when_something_has_changed_and_not_otherwise():
     keeper = keep(sensors)
     keeper.look()
     keeper.look()
-    [(settings, others)] = sensors.told
-    assert (settings["a"].asleep, others.asleep) == (True, True)
+    [(settings, _)] = sensors.told
+    assert settings["a"].asleep
     keeper.add([ask("speed < 30")])
     keeper.look()
-    assert (sensors.told[-1][0]["a"].asleep, sensors.told[-1][1].asleep) == (False, False)
+    assert not sensors.told[-1][0]["a"].asleep
+
+
+def test_sensor_that_is_not_known_is_told_nothing():
+    """It may be one that a query names: to sleep would cost it readings until it looks in again."""
+    keeper = keep(sensors := Sensors(a=SensorState(Setting())))
+    keeper.add([ask("sensor = 'b'")])
+    keeper.look()
+    assert sensors.told[-1] == ({"a": Setting(asleep=True)}, None)
 
 
 def test_query_that_is_heard_of_twice_counts_once():
@@ -50,8 +58,9 @@ def test_query_that_is_heard_of_twice_counts_once():
     assert sensors.told[-1][0]["a"].asleep
     keeper.remove([ask("sensor = 'b'"), ask("sensor = 'b'")])
     keeper.remove([ask("sensor = 'c'", "never")])
+    sensors.states["b"] = SensorState(Setting())
     keeper.look()
-    assert sensors.told[-1][1].asleep
+    assert sensors.told[-1][0]["b"].asleep
 
 
 def test_sensors_that_turn_up_are_entered_as_they_describe_themselves():

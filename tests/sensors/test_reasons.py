@@ -37,7 +37,7 @@ def test_each_end_of_a_range_has_its_reason(demand):
 def test_what_dropping_a_query_would_change_leaves_the_demand_as_it_was(demand):
     before = demand.settings()
     without = settings_without(demand, "view slow")
-    assert {name: setting.sample_period_us for name, (setting, _, _) in without.items()} == {"a": 5_000_000}
+    assert {name: setting.sample_period_us for name, (setting, _) in without.items()} == {"a": 5_000_000}
     assert demand.settings() == before
 
 
@@ -85,7 +85,7 @@ def test_power_and_the_most_costly_query_are_told():
     assert "    power: 1.6 mW, 13.0 days on a battery each" in lines
     assert lines[-2:] == [
         "  together 1.68 mW",
-        "  without view slow: 1.52 mW less, 1 would last longer (up to 260.4 days, not 13.0)",
+        "  without view slow: 1.52 mW less, 1 would last longer (up to 260.4 days, not 13.0 days)",
     ]
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 from skerry.build.absence import build_absence
 from skerry.build.aggregate import build_aggregate, build_partial_aggregate
 from skerry.build.deduce import build_deduction
+from skerry.build.fallback import build_fallback
 from skerry.build.fan_out import build_fan_out, build_select_any
 from skerry.build.gather import build_gather
 from skerry.build.join import build_join, name_join_kernels
@@ -26,6 +27,7 @@ from skerry.operators.operator import Operator
 from skerry.plan.absence import Absence
 from skerry.plan.aggregate import Aggregate
 from skerry.plan.deduce import Deduce
+from skerry.plan.fallback import Fallback
 from skerry.plan.fan_out import FanOut, SelectAny
 from skerry.plan.gather import Gather
 from skerry.plan.join import Join
@@ -60,6 +62,7 @@ _STATEFUL: Mapping[type[Stateful], _Builder] = {
     Absence: _Builder(build_absence),
     Aggregate: _Builder(build_aggregate, build_partial_aggregate),
     Deduce: _Builder(build_deduction, kernels=lambda node: ["rules"]),
+    Fallback: _Builder(build_fallback),
     Gather: _Builder(build_gather, kernels=lambda node: ["gather"]),
     Join: _Builder(build_join, kernels=name_join_kernels),
     LeftJoin: _Builder(build_left_join, kernels=name_join_kernels),

@@ -21,7 +21,8 @@ class Source:
     ``max_ahead_us`` is how far a reading may be ahead of the others (None: as ``sources.ahead`` has it), and
     ``idle_timeout_us`` how long the source may be quiet before it stops holding others back (None: for ever).
     ``sample_period_us`` is how often each of its sensors takes a reading (None: not known), ``battery_lifetime_us`` how
-    long their batteries are to last, whatever its readers ask for.
+    long their batteries are to last, whatever its readers ask for. ``network`` says which network its sensors are motes
+    of, as options (``model.network_options``); empty if they are in none.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Source:
     idle_timeout_us: Micros | None = None
     sample_period_us: Micros | None = None
     battery_lifetime_us: Micros | None = None
+    network: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,8 @@ class SensorStatus:
 
     ``last_seen_us`` is when its last message arrived. Counts are since it was heard for the first time. ``battery`` is
     the fraction that is left, ``control`` the number of the control that it acknowledged last, ``setting`` that
-    control's setting as JSON has it. None means that it is not known.
+    control's setting as JSON has it, ``seen`` what was seen of its readings, as a text in JSON. None means that it is
+    not known.
     """
 
     name: str
@@ -46,10 +47,11 @@ class SensorStatus:
     garbled: int = 0
     control: int | None = None
     setting: Mapping[str, Any] | None = field(default=None, hash=False)
+    seen: str | None = field(default=None, repr=False)
 
 
 _KEYS = ("name", "source")
-_KEPT = ("last_seen_us", "online", "battery", "control", "setting")
+_KEPT = ("last_seen_us", "online", "battery", "control", "setting", "seen")
 """What stays as it was known where a new status does not know it."""
 COUNTS = ("readings", "gaps", "duplicates", "garbled")
 """What is counted of a sensor."""
@@ -68,6 +70,7 @@ def declare_statuses(metadata: MetaData) -> Table:
         *(Column(name, BigInteger, nullable=False, server_default="0") for name in COUNTS),
         Column("control", Integer),
         Column("setting", String),
+        Column("seen", String),
     )
 
 

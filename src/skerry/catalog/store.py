@@ -235,6 +235,7 @@ def _write(source: Source) -> dict[str, object]:
         "idle_timeout_us": source.idle_timeout_us,
         "battery_lifetime_us": source.battery_lifetime_us,
         "sample_period_us": source.sample_period_us,
+        "network": dict(source.network),
     }
 
 
@@ -255,6 +256,7 @@ def _read(name: str, made: dict[str, object], text: str) -> Source:
         _read_span(made, "idle_timeout_us"),
         _read_span(made, "sample_period_us"),
         _read_span(made, "battery_lifetime_us"),
+        _read_texts(made, "network"),
     )
 
 
@@ -262,3 +264,9 @@ def _read_span(made: dict[str, object], name: str) -> Micros | None:
     """A span, None if it was not given, or not known of yet when the source was made."""
     found = made.get(name)
     return Micros(found) if isinstance(found, int) else None
+
+
+def _read_texts(made: dict[str, object], name: str) -> dict[str, str]:
+    """Texts by name, none if they were not known of yet when the source was made."""
+    found = made.get(name)
+    return found if isinstance(found, dict) else {}

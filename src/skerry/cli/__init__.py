@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from skerry import __version__
-from skerry.cli import bench, demo, doctor, explain, queries, reproduce, rules, run, sensors, sim, sql, verify
+from skerry.cli import bench, demo, doctor, explain, queries, reproduce, rules, run, sensors, sim, simulate, sql, verify
 from skerry.errors import InputError, SkerryError
 from skerry.model.private_folder import remove_private_folders
 
@@ -25,7 +25,7 @@ app = typer.Typer(
 )
 for command in (
     *(demo.demo, run.run, explain.explain, verify.verify, sql.sql),
-    *(doctor.doctor, bench.bench, reproduce.reproduce),
+    *(doctor.doctor, bench.bench, reproduce.reproduce, simulate.simulate),
 ):
     app.command()(command)
 app.add_typer(queries.queries, name="queries")

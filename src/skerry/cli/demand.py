@@ -1,10 +1,15 @@
 """What the sensors of a project must deliver, for ``skerry explain`` and ``skerry sensors show``."""
 
+import json
+
 from skerry.catalog import Sensor, Source
 from skerry.database import Database
 from skerry.sensors.demand import SourceDemand, compute_demand
 from skerry.sensors.describe_demand import describe_demand, describe_sensor
+from skerry.sensors.forecast import Forecaster
 from skerry.sensors.power import PowerModel
+from skerry.sensors.seen import Seen
+from skerry.sensors.sensor_forecasts import SensorForecasts
 from skerry.sources.connectors import CONNECTORS, open_connector
 from skerry.sources.sensor_programs import find_programs
 
@@ -27,7 +32,14 @@ def find_demands(database: Database, only: str | None = None) -> dict[str, Sourc
     known = database.catalog.sensors()
     sensors = [sensor for source in sources for sensor in _list_sensors(database, source, known)]
     subscriptions = [each for source in sources for each in database.catalog.subscriptions.all(source.name)]
-    return compute_demand(database.plans(), subscriptions, sources, sensors, find_programs, PowerModel())
+    forecasts = SensorForecasts(Forecaster(), _read_seen(database, sources))
+    return compute_demand(database.plans(), subscriptions, sources, sensors, find_programs, PowerModel(), forecasts)
+
+
+def _read_seen(database: Database, sources: list[Source]) -> dict[tuple[str, str], Seen]:
+    """What runs have seen of sensors, by source and name."""
+    statuses = [status for source in sources for status in database.catalog.statuses.all(source.name)]
+    return {(each.source, each.name): Seen.from_json(json.loads(each.seen)) for each in statuses if each.seen}
 
 
 def _list_sensors(database: Database, source: Source, known: list[Sensor]) -> list[Sensor]:

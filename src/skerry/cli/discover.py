@@ -9,10 +9,10 @@ from rich.console import Console
 
 from skerry.catalog.sensor_file import write_sensors
 from skerry.cli.run import interruptible
-from skerry.errors import InputError
+from skerry.errors import InputError, OptionError
 from skerry.lang.sql.create_source import CLOCK_OPTIONS
 from skerry.model.atomic_write import write_atomically
-from skerry.sensors.broker_address import BrokerAddress
+from skerry.sensors.broker_address import BrokerAddress, read_password
 from skerry.sensors.discover.files import propose_files
 from skerry.sensors.discover.listen import listen
 from skerry.sensors.discover.propose import Proposal, propose
@@ -26,6 +26,10 @@ def discover(
     where: Annotated[str, typer.Argument(metavar="URL|FILES", help="A broker (mqtt://host:1883), or 'in/*.jsonl'.")],
     topic: Annotated[str, typer.Option(help="Which topics of the broker to listen to.")] = "#",
     seconds: Annotated[float, typer.Option(help="How long to listen.", min=0.1, max=86_400)] = 10.0,
+    username: Annotated[str | None, typer.Option(help="Who the broker knows this by.")] = None,
+    password_file: Annotated[Path | None, typer.Option(help="A file with the password.")] = None,
+    password: Annotated[str | None, typer.Option(help="The password; others on this machine may see it.")] = None,
+    ca_file: Annotated[Path | None, typer.Option(help="Certificates to trust, for mqtts.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="A file for the script; the sensors go beside it as YAML. Else it is printed.")
     ] = None,
@@ -34,7 +38,11 @@ def discover(
 
     Example: skerry sensors discover mqtt://127.0.0.1:1883 --topic 'i80/#' --seconds 10 --out i80.sql
     """
-    scripts = _ask_broker(where, topic, seconds) if "://" in where else [_ask_files(where)]
+    if "://" in where:
+        address = BrokerAddress.parse(where).log_in(username, _read_password(password, password_file))
+        scripts = _ask_broker(address, topic, seconds, ca_file, password_file)
+    else:
+        scripts = [_ask_files(where)]
     script = "\n\n".join(text for _, text in scripts) + "\n"
     fleet = write_sensors([sensor for made, _ in scripts for sensor in made.sensors])
     if out is None:
@@ -46,29 +54,37 @@ def discover(
     _summarize([made for made, _ in scripts], out)
 
 
-def _ask_broker(url: str, topic: str, seconds: float) -> list[tuple[Proposal, str]]:
-    address = BrokerAddress.parse(url)
+def _read_password(given: str | None, file: Path | None) -> str | None:
+    if given is not None and file is not None:
+        raise OptionError("give --password or --password-file, not both")
+    return given if file is None else read_password(file, str(file))
+
+
+def _ask_broker(
+    address: BrokerAddress, topic: str, seconds: float, ca_file: Path | None, password_file: Path | None
+) -> list[tuple[Proposal, str]]:
     with interruptible() as stopped, Console(stderr=True).status(f"listening to {topic} for {seconds:g} s"):
-        samples = listen(address, topic, seconds, stopped.is_set)
+        samples = listen(address, topic, seconds, stopped.is_set, ca_file)
     found = propose(samples)
     if not found:
         heard = f"{len(samples)} messages were heard on {topic!r}, and no reading in JSON or CBOR was among them"
         raise InputError(f"{heard}; listen longer with --seconds, or to others with --topic")
     own = {"connector": "mqtt", "url": address.public_url}
-    if address.password is not None:
+    files = {"ca_file": ca_file, "password_file": password_file}
+    more = {name: str(file.absolute()) for name, file in files.items() if file is not None}
+    if address.password is not None and password_file is None:
         typer.echo(
             "note: the password is not in the script; put it into a file, and add password_file='FILE'", err=True
         )
-    return [(made, write_script(made, {**own, "topic": made.topic, **_list_known(made, "mqtt")})) for made in found]
+    return [
+        (made, write_script(made, {**own, "topic": made.topic, **more, **_list_known(made, "mqtt")})) for made in found
+    ]
 
 
 def _ask_files(pattern: str) -> tuple[Proposal, str]:
     made = propose_files(pattern, Path())
     own = {"connector": "file", "path": pattern}
-    found = _list_known(made, "file")
-    if made.event_time is not None and made.event_time.unit is not None and "event_time_unit" not in found:
-        made = made.with_time_as_number()
-    return made, write_script(made, {**own, **found})
+    return made, write_script(made, {**own, **_list_known(made, "file")})
 
 
 def _list_known(made: Proposal, connector: str) -> dict[str, str]:

@@ -8,8 +8,11 @@ import typer
 from skerry.build import explain as plans
 from skerry.cli.demand import describe_demands
 from skerry.cli.script import open_script
-from skerry.database import Database
+from skerry.database import Database, Settings
 from skerry.errors import InputError
+from skerry.network.views.describe import describe_placements
+from skerry.network.views.runtime import choose_placements
+from skerry.pipeline.runtime import RunOptions
 from skerry.plan.fan_out import FanOut
 from skerry.plan.sharing import share
 
@@ -31,7 +34,17 @@ def explain(
     descriptions = [plans.explain(plan, shared.get(plan.name)) for plan in found] + _subscriptions(database)
     if not descriptions:
         raise InputError("the script has no view; add one with CREATE MATERIALIZED VIEW")
-    typer.echo("\n\n".join(descriptions + describe_demands(database)))
+    typer.echo("\n\n".join(descriptions + _networks(database) + describe_demands(database)))
+
+
+def _networks(database: Database) -> list[str]:
+    """What it would cost to run each view in the network that its sources are in."""
+    placed = [plan for plan in database.plans() if any(source.network for source in plan.sources)]
+    if not placed:
+        return []
+    pipeline = database.pipeline(placed, Settings("network"))
+    chosen = choose_placements(pipeline, RunOptions(catalog=database.catalog))
+    return [describe_placements(each) for each in chosen.values()]
 
 
 def _subscriptions(database: Database) -> list[str]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -13,31 +12,26 @@ from rich.console import Console
 from rich.status import Status
 
 from skerry.cli.limits import MaxListLength, MaxSeconds, MaxStages, MaxTuples, read_limits
+from skerry.cli.rule_program import check_file, find_project, open_builtins
 from skerry.cli.script import open_script
-from skerry.database import RUNTIMES
-from skerry.deduce.builtins import Builtins
 from skerry.deduce.change import Tick
-from skerry.deduce.checks import check as checked_program
 from skerry.deduce.checks import check_kinds_of_facts
 from skerry.deduce.describe import describe, list_doubtful_bases
 from skerry.deduce.engine import Engine
 from skerry.deduce.facts import Facts, Outputs, column_names, file_name, read_facts, write_answers, write_lines
 from skerry.deduce.magic import fits, keep_relevant, narrow
-from skerry.deduce.project_settings import list_allowed_modules, read_project_limits
 from skerry.deduce.why import Why
 from skerry.errors import OptionError, RuleError, RuleLimit
-from skerry.lang.rules import read
-from skerry.lang.rules.program_file import read_program_text
 from skerry.lang.rules.question import list_texts, read_question
 from skerry.model.term import Constant, Variable
 from skerry.model.time import Micros
-from skerry.plan.limits import Limits
 from skerry.plan.program import Atom, Checked, Output
 
 __all__ = ["rules"]
 
 rules = typer.Typer(help="Rule programs: check them, run them over facts, ask why.", no_args_is_help=True)
 
+_RUNTIMES = ("spark", "fjord")
 _Program = Annotated[Path, typer.Argument(metavar="PROG.dl", help="A rule program.")]
 _Facts = Annotated[Path, typer.Option(help="Folder with p.csv or p.facts for each base predicate p.")]
 _Project = Annotated[
@@ -52,8 +46,8 @@ def check(program: _Program, project: _Project = None) -> None:
 
     Example: skerry rules check uncovered.dl
     """
-    checked = _check_file(program)
-    with _builtins(checked, _find_project(project, program)):
+    checked = check_file(program)
+    with open_builtins(checked, find_project(project, program)):
         typer.echo(describe(checked))
     for warning in list_doubtful_bases(checked):
         typer.echo(f"warning: {warning}", err=True)
@@ -77,10 +71,10 @@ def run(
 
     Example: skerry rules run reachability.dl --facts facts --out answers
     """
-    if runtime not in RUNTIMES:
-        raise OptionError(f"unknown runtime {runtime!r}; known are {', '.join(RUNTIMES)}")
-    project = _find_project(project, program)
-    checked = _check_file(program, project, read_limits(max_tuples, max_seconds, max_stages, max_list_length))
+    if runtime not in _RUNTIMES:
+        raise OptionError(f"unknown runtime {runtime!r}; known are {', '.join(_RUNTIMES)}; motes: skerry simulate")
+    project = find_project(project, program)
+    checked = check_file(program, project, read_limits(max_tuples, max_seconds, max_stages, max_list_length))
     found = read_facts(facts, checked)
     check_kinds_of_facts(checked, found.inserted())
     if query is not None:
@@ -143,8 +137,8 @@ def why(
         moment = None if at is None else Micros((at - datetime(1970, 1, 1)) // timedelta(microseconds=1))
         typer.echo(open_script(program, None, limits).why(view, fact, moment))
     elif facts is not None:
-        folder = _find_project(project, program)
-        _why_of_facts(_check_file(program, folder, limits), fact, facts, folder)
+        folder = find_project(project, program)
+        _why_of_facts(check_file(program, folder, limits), fact, facts, folder)
     else:
         raise OptionError("facts are in a folder, --facts DIR; or a script has a view of rules, --view NAME")
 
@@ -153,7 +147,7 @@ def _why_of_facts(checked: Checked, fact: str, facts: Path, project: Path) -> No
     found = read_facts(facts, checked)
     question = _read_question(fact, checked, found)
     narrowed = keep_relevant(checked, question.predicate)
-    with _builtins(narrowed, project) as builtins, _refusals(narrowed):
+    with open_builtins(narrowed, project) as builtins, _refusals(narrowed):
         engine = Engine(narrowed, builtins, found.unit)
         for tick in _track_progress(engine, found.only(narrowed.predicates).ticks):
             engine.tick(tick.now, tick.inserts, tick.deletes)
@@ -186,27 +180,9 @@ def _report(name: str, count: int, out: Path) -> None:
     typer.echo(f"{name}: {count:,} row{'' if count == 1 else 's'} in {out / name}.csv")
 
 
-def _check_file(program: Path, project: Path | None = None, limits: Limits | None = None) -> Checked:
-    """Read and check a program; the limits of the command count before its own, and those before the project's."""
-    text = read(read_program_text(program))
-    farther = text.limits if project is None else text.limits.over(read_project_limits(project))
-    return checked_program(replace(text, limits=farther if limits is None else limits.over(farther)))
-
-
-def _find_project(project: Path | None, program: Path) -> Path:
-    """The folder whose settings count: the one given, else this one if it has any, else the program's."""
-    if project is not None:
-        return project
-    return Path() if (Path() / "skerry.toml").exists() else program.parent
-
-
-def _builtins(checked: Checked, project: Path) -> Builtins:
-    return Builtins(checked.program.functions, list_allowed_modules(project), project)
-
-
 @contextmanager
 def _engine(checked: Checked, facts: Facts, project: Path) -> Iterator[Engine]:
-    with _builtins(checked, project) as builtins, _refusals(checked):
+    with open_builtins(checked, project) as builtins, _refusals(checked):
         yield Engine(checked, builtins, facts.unit)
 
 

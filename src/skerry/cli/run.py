@@ -30,7 +30,7 @@ def run(
     subscriptions: Annotated[
         Path | None, typer.Option(help="JSON lines or Parquet with id, stream, predicate.")
     ] = None,
-    runtime: Annotated[str, typer.Option(help="spark or fjord (in this process).")] = "spark",
+    runtime: Annotated[str, typer.Option(help="spark, fjord (in this process) or network (motes).")] = "spark",
     out: Annotated[Path, typer.Option(help="Folder for the answers, one folder a view.")] = Path("out"),
     format_: Annotated[str, typer.Option("--format", help="parquet, csv or jsonl.")] = "parquet",
     master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",

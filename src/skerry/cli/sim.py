@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from skerry.cli.run import interruptible
+from skerry.cli.trial import trial
 from skerry.errors import InputError
 from skerry.model.options import Option, Owner, moment, parse_option
 from skerry.model.time import Micros
@@ -19,6 +20,7 @@ from skerry.sources.sim.motes.tally import Tally
 __all__ = ["sim"]
 
 sim = typer.Typer(help="Simulated sensors.", no_args_is_help=True)
+sim.command()(trial)
 
 _START_TIME = Option("--start-time", moment())
 
@@ -46,6 +48,7 @@ def mqtt(
         str, typer.Option("--time", help="Event time as iso text, or a number in s, ms or us.")
     ] = "iso",
     listens: Annotated[float, typer.Option(help="Milliseconds for which a sensor listens after a message.")] = 50.0,
+    listening_mw: Annotated[float, typer.Option(help="Milliwatts that listening takes.")] = 0.0,
     battery: Annotated[float, typer.Option(help="Milliampere hours of a battery.")] = 100.0,
     die: Annotated[float, typer.Option(help="Share of sensors that die now and then, and come back.")] = 0.0,
     die_every: Annotated[float, typer.Option(help="Seconds within which such a sensor dies once.")] = 60.0,
@@ -74,6 +77,7 @@ def mqtt(
         time_form=time_form,
         speed=speed,
         battery_mah=battery,
+        listening_mw=listening_mw,
         first_sequence=first_seq,
         faults=Faults(die, die_every, wrong_clock, duplicate, reorder, garble),
     )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from skerry.errors import InputError, OptionError
+from skerry.experiments.deductive.figures import measure_figures as measure_deductive
 from skerry.experiments.duality.figures import measure_figures as measure_duality
 from skerry.experiments.figure import Figure
 from skerry.experiments.fjords.figures import measure_figures as measure_fjords
@@ -20,7 +21,7 @@ PAPERS: Mapping[str, Experiment | None] = {
     "snjoin": lambda quick, tell, data: measure_snjoin(quick, tell),
     "fjords": lambda quick, tell, data: measure_fjords(quick, tell),
     "shedding": measure_shedding,
-    "deductive": None,
+    "deductive": lambda quick, tell, data: measure_deductive(quick, tell),
     "duality": lambda quick, tell, data: measure_duality(quick, tell),
 }
 """None: known, but not there yet."""

@@ -1,6 +1,7 @@
 """A view in this process: its operators, and the queues between them."""
 
 from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -12,7 +13,36 @@ from skerry.model.time import Micros
 from skerry.operators.operator import PageChanges, StatePages
 from skerry.pipeline.view_at_work import ViewAtWork
 
-__all__ = ["Flow"]
+__all__ = ["Flow", "RunningView"]
+
+
+class RunningView(Protocol):
+    """A view as the runtime in this process drives it, wherever its operators are."""
+
+    view: CutView
+    work: ViewAtWork | None
+    modules: list[Module]
+
+    def put(self, feed: Feed, accepted: pa.RecordBatch) -> None:
+        """Hand readings to one of the feeds."""
+
+    def see(self, tables: Mapping[str, pa.RecordBatch]) -> None:
+        """Go on with other versions of the tables."""
+
+    def advance(self, newest: Mapping[str, Micros], heard: Mapping[str, Micros]) -> None:
+        """Learn how far all streams have come."""
+
+    def restore(self, clock: ViewClock, pages: StatePages) -> None:
+        """Go on with the state that another one saved."""
+
+    def save_clock(self) -> ViewClock | None:
+        """How far its streams have come, if it keeps state."""
+
+    def take_changes(self) -> PageChanges:
+        """What has changed of its state since it was asked last."""
+
+    def take_answers(self) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """What has come out, and what was lost, by output."""
 
 
 class Flow:

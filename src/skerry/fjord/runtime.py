@@ -8,8 +8,9 @@ from uuid import uuid4
 
 import pyarrow as pa
 
+from skerry.build.cut import CutView
 from skerry.fjord.checkpoint import Checkpoint
-from skerry.fjord.flow import Flow
+from skerry.fjord.flow import Flow, RunningView
 from skerry.fjord.saved_state import Progress
 from skerry.fjord.scheduler import RoundRobin
 from skerry.fjord.step_log import PlannedStep
@@ -30,7 +31,7 @@ from skerry.sources.tables import Tables
 from skerry.subscriptions.counters import COUNTS, add_counts
 from skerry.subscriptions.versions import registry_at
 
-__all__ = ["FjordRuntime"]
+__all__ = ["Answers", "FjordRuntime"]
 
 _PATIENCE_SECONDS = 0.05
 """How long to wait for a live source that has nothing new."""
@@ -71,7 +72,7 @@ class FjordRuntime:
         self._pipeline = pipeline
         self._tables = Tables(pipeline.tables, pipeline.base, options.catalog)
         self._versions: Mapping[str, str] = self._tables.versions()
-        self._flows = [Flow(view, self._contents()) for view in pipeline.views]
+        self._flows = [self._make_flow(view, self._contents()) for view in pipeline.views]
         self._scheduler = RoundRobin([module for flow in self._flows for module in flow.modules])
         self._newest: dict[str, Micros] = dict.fromkeys(pipeline.connectors_by_source, START_OF_TIME)
         run = checkpoint.run if checkpoint else uuid4().hex
@@ -81,6 +82,9 @@ class FjordRuntime:
         self._position: Position | None = None
         if checkpoint:
             self._restore(checkpoint)
+
+    def _make_flow(self, view: CutView, tables: Mapping[str, pa.RecordBatch]) -> RunningView:
+        return Flow(view, tables)
 
     def _find_folder(self, name: str) -> SealedFolder:
         """Where something is kept: in the checkpoint, or in a folder that is removed at the end."""

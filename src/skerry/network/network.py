@@ -41,7 +41,7 @@ class Network:
     def __init__(
         self, topology: Topology, settings: RadioSettings | None = None, seed: int = 0, most_skew_us: int = 0
     ) -> None:
-        self.simulation = Simulation()
+        self.simulation, self.most_skew_us = Simulation(), most_skew_us
         chosen = settings or RadioSettings()
         self.radio = _choose_radio(chosen)(self.simulation, topology, chosen, seed)
         skews = Random(f"skew {seed}")

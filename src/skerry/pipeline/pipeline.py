@@ -74,6 +74,8 @@ class Pipeline:
     """Where relative paths start."""
     registry: RegistryFolder | None = None
     """Where the subscriptions to its streams are, if there can be any."""
+    indexed: bool = True
+    """Whether views that only select are answered together, where they are many."""
 
     def __post_init__(self) -> None:
         """An output has one writer: a view, its losses, or the late readings of one source.
@@ -165,7 +167,7 @@ class Pipeline:
         """
         found: dict[str, list[CutView]] = {}
         for view in self.views:
-            if view.only_selects:
+            if self.indexed and view.only_selects:
                 found.setdefault(view.feeds[0].source.name, []).append(view)
         return {source: Selections.of(views) for source, views in found.items() if len(views) >= FEWEST_INDEXED}
 

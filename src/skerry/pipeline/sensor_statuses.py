@@ -1,5 +1,6 @@
 """How the sensors of a run are: written to the catalogue now and then, and never for more than a share of the time."""
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -19,6 +20,8 @@ _MISSED = 3
 """A sensor that should have been heard so many times, and was not, is off line."""
 _SILENT_US = Micros(MICROS["MINUTE"])
 """The same of one whose rate is not known."""
+_PROFILE_SECONDS = 60.0
+"""What was seen of a sensor's readings is much to write, and changes slowly."""
 
 
 class StatusWriter:
@@ -29,6 +32,7 @@ class StatusWriter:
         self._seen_us: dict[tuple[str, str], Micros] = {}
         self._silent: set[tuple[str, str]] = set()
         self._limits: dict[str, _Limits] = {}
+        self._next_profiles: dict[tuple[str, str], float] = {}
 
     def look(self, receiving: Mapping[str, Receiving]) -> None:
         """Write, if that is due."""
@@ -37,8 +41,10 @@ class StatusWriter:
             self.write(receiving)
             self._next = self._clock() + max(_EVERY_SECONDS, (time.perf_counter() - begun) / _SHARE)
 
-    def write(self, receiving: Mapping[str, Receiving]) -> None:
-        """Write what is new of all sources."""
+    def write(self, receiving: Mapping[str, Receiving], *, with_profiles: bool = False) -> None:
+        """Write what is new of all sources; what was seen of readings too, though it may not be due."""
+        if with_profiles:
+            self._next_profiles.clear()
         now = Micros(time.time_ns() // 1_000)
         for source, each in receiving.items():
             statuses = self._list_heard(source, each.take_heard(), each.list_proxies())
@@ -50,12 +56,22 @@ class StatusWriter:
     def _list_heard(self, source: str, heard: Mapping[str, Heard], proxies: Mapping[str, Proxy]) -> list[SensorStatus]:
         found = []
         for sensor in {*heard, *(name for name, proxy in proxies.items() if self._is_newer(source, name, proxy))}:
-            status = _describe(source, sensor, heard.get(sensor), proxies.get(sensor))
+            proxy = proxies.get(sensor)
+            status = replace(
+                _describe(source, sensor, heard.get(sensor), proxy), seen=self._profile(source, sensor, proxy)
+            )
             if status.last_seen_us is not None:
                 self._seen_us[source, sensor] = status.last_seen_us
                 self._silent.discard((source, sensor))
             found.append(status)
         return found
+
+    def _profile(self, source: str, sensor: str, proxy: Proxy | None) -> str | None:
+        """What was seen of a sensor's readings, if it is time to write that again."""
+        if proxy is None or proxy.state is None or self._clock() < self._next_profiles.get((source, sensor), 0.0):
+            return None
+        self._next_profiles[source, sensor] = self._clock() + _PROFILE_SECONDS
+        return json.dumps(proxy.watch.describe().to_json())
 
     def _is_newer(self, source: str, sensor: str, proxy: Proxy) -> bool:
         return proxy.heard_us is not None and proxy.heard_us > self._seen_us.get((source, sensor), -1)

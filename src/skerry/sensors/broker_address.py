@@ -1,12 +1,14 @@
 """Where an MQTT broker is, and how to get in: one way to write it, for sources, fleets and discovery alike."""
 
 import re
-from dataclasses import dataclass, field
+import ssl
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
-from skerry.errors import OptionError
+from skerry.errors import OptionError, SourceError
 
-__all__ = ["BrokerAddress", "check_topic"]
+__all__ = ["BrokerAddress", "check_topic", "make_tls_context", "read_password"]
 
 _PORTS = {"mqtt": 1883, "mqtts": 8883}
 _LONGEST_TOPIC = 65_535
@@ -46,6 +48,20 @@ class BrokerAddress:
         username, password = (None if each is None else unquote(each) for each in (parts.username, parts.password))
         return cls(parts.hostname, port or _PORTS[parts.scheme], parts.scheme == "mqtts", username, password)
 
+    def log_in(self, username: str | None, password: str | None) -> "BrokerAddress":
+        """The same broker with another name or password, where they are given.
+
+        >>> BrokerAddress.parse("mqtt://ann@broker").log_in(None, "secret").password
+        'secret'
+        """
+        if password is not None and username is None and self.username is None:
+            raise OptionError("a password goes with a username")
+        return replace(
+            self,
+            username=self.username if username is None else username,
+            password=self.password if password is None else password,
+        )
+
     def __str__(self) -> str:
         """Write it without the name and the password.
 
@@ -66,6 +82,23 @@ class BrokerAddress:
     def _write(self, user: str) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{'mqtts' if self.is_encrypted else 'mqtt'}://{user}{host}:{self.port}"
+
+
+def read_password(path: Path, shown: str) -> str:
+    """The password in a file, without the line end."""
+    try:
+        return path.read_text().rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise SourceError(f"cannot read password_file {shown!r}: {reason}") from None
+
+
+def make_tls_context(ca_file: Path | None, shown: str) -> ssl.SSLContext:
+    """Whom to trust: the authorities in a file, or those of this machine."""
+    try:
+        return ssl.create_default_context(cafile=None if ca_file is None else str(ca_file))
+    except (OSError, ssl.SSLError) as error:
+        raise SourceError(f"cannot read ca_file {shown!r}: {error.strerror or error}") from None
 
 
 def check_topic(topic: str, meaning: str) -> str:

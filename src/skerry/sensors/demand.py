@@ -12,6 +12,7 @@ Madden, Franklin: Fjording the Stream: An Architecture for Queries over Streamin
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from skerry.catalog import Sensor, Source, Subscription
 from skerry.errors import CatalogError
@@ -19,14 +20,16 @@ from skerry.index.value_sets import Span, ValueSet
 from skerry.model.time import Micros
 from skerry.plan.view import ViewPlan
 from skerry.sensors.choose_program import Choice, PowerEstimate, choose_program
+from skerry.sensors.forecast import Forecast
 from skerry.sensors.messages import Setting
 from skerry.sensors.pieces import Piece, Pieces
 from skerry.sensors.program import Program
 from skerry.sensors.ranges import limit_spans, to_ranges
+from skerry.sensors.sensor_forecasts import SensorForecasts
 from skerry.sensors.tally import Tally
 from skerry.sensors.whose import Whose, may_hold
 
-__all__ = ["ProgramsOf", "SourceDemand", "Wanted", "compute_demand", "name_query"]
+__all__ = ["Cost", "ProgramsOf", "SourceDemand", "Wanted", "compute_demand", "name_query"]
 
 ProgramsOf = Callable[[Sensor], Sequence[Program]]
 """The programs that a sensor knows."""
@@ -39,6 +42,14 @@ def name_query(query: ViewPlan | Subscription) -> str:
 
 def _know_no_program(sensor: Sensor) -> Sequence[Program]:
     return ()
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Mean power, and how long a full battery lasts with it, where they are known."""
+
+    power_mw: float | None = None
+    life_us: Micros | None = None
 
 
 class Wanted:
@@ -93,8 +104,10 @@ class SourceDemand:
         sensors: Iterable[Sensor] = (),
         programs_of: ProgramsOf = _know_no_program,
         estimate: PowerEstimate | None = None,
+        forecasts: SensorForecasts | None = None,
     ) -> None:
         self.source, self._programs_of, self._estimate = source, programs_of, estimate
+        self._forecasts = forecasts
         self._pieces = Pieces(source)
         self._queries: dict[str, list[Piece]] = {}
         self._named: dict[bytes, Tally] = {}
@@ -204,6 +217,20 @@ class SourceDemand:
         ranges = {name: to_ranges(spans, schema.field(name).type) for name, spans in wanted.spans.items()}
         return Setting(choice.program, choice.period_us, columns, ranges), choice
 
+    def forecast(self, name: str, setting: Setting) -> Forecast | None:
+        """What a setting will cost a sensor, where its programs are known."""
+        sensor = self._sensors.get(name)
+        if sensor is None or self._forecasts is None:
+            return None
+        return self._forecasts.forecast(sensor, self._programs_of(sensor), setting)
+
+    def cost(self, name: str, setting: Setting, choice: Choice) -> Cost:
+        """What a decision costs a sensor: by forecast, or else as its program was chosen."""
+        forecast = self.forecast(name, setting)
+        if forecast is None or self._forecasts is None:
+            return Cost(choice.power_mw, choice.life_us)
+        return Cost(forecast.total_mw, self._forecasts.find_life(forecast.total_mw))
+
     def _find_tally(self, whose: Whose) -> Tally:
         if whose.only is not None:
             return self._named.setdefault(whose.only, Tally(self.source.schema))
@@ -235,11 +262,12 @@ def compute_demand(
     sensors: Sequence[Sensor],
     programs_of: ProgramsOf = _know_no_program,
     estimate: PowerEstimate | None = None,
+    forecasts: SensorForecasts | None = None,
 ) -> dict[str, SourceDemand]:
     """What the sensors of all sources must deliver, by source. Of a source without sensors nothing is said."""
     carrying = {sensor.source for sensor in sensors}
     demands = {
-        source.name: SourceDemand(source, sensors, programs_of, estimate)
+        source.name: SourceDemand(source, sensors, programs_of, estimate, forecasts)
         for source in sources
         if source.name in carrying
     }

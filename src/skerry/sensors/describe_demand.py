@@ -1,11 +1,12 @@
 """What sensors must deliver, in words: for ``skerry explain`` and ``skerry sensors show``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from skerry.model.time import MICROS, Micros, show_span
+from skerry.model.time import Micros, show_span
 from skerry.sensors.choose_program import Choice
-from skerry.sensors.demand import SourceDemand
+from skerry.sensors.demand import Cost, SourceDemand
+from skerry.sensors.describe_cost import describe_cost, describe_saving, show_days
 from skerry.sensors.messages import Setting
 from skerry.sensors.reasons import Forced, Reasons, explain_sensor, settings_without
 
@@ -37,16 +38,16 @@ def describe_demand(demand: SourceDemand) -> str:
         lines += _describe_group(demand, group)
     if len(groups) > _MOST_GROUPS:
         lines.append(f"  and {len(groups) - _MOST_GROUPS} more groups; skerry sensors show NAME tells of one sensor")
-    return "\n".join(lines + _describe_cost(demand, groups))
+    return "\n".join(lines + _describe_total(demand, groups))
 
 
 def describe_sensor(demand: SourceDemand, sensor: str) -> str:
     """The same of one sensor, with what it would do without each query that forces something alone."""
     ((_, (setting, choice)),) = demand.decisions([sensor]).items()
     if setting.asleep:
-        return f"{sensor} sleeps: no query concerns it"
+        return f"{sensor} sleeps: no query concerns it{_describe_sleep(demand, [sensor], setting)}"
     reasons = explain_sensor(demand, sensor)
-    lines = [f"{sensor} must deliver:", *_describe_setting(setting, choice, reasons)]
+    lines = [f"{sensor} must deliver:", *_describe_setting(demand, _Group([sensor], setting, choice), reasons)]
     for query in sorted(reasons.decisive)[:_MOST_GROUPS]:
         lines.append(f"    without {query}: {_describe_change(demand, query, sensor, setting, choice)}")
     return "\n".join(lines)
@@ -65,18 +66,19 @@ def _describe_group(demand: SourceDemand, group: _Group) -> list[str]:
     named = ", ".join(group.names[:_NAMED]) + (", ..." if len(group.names) > _NAMED else "")
     head = f"  {len(group.names)} ({named})"
     if group.setting.asleep:
-        return [f"{head}: asleep, no query concerns them"]
+        return [f"{head}: asleep, no query concerns them{_describe_sleep(demand, group.names, group.setting)}"]
     reasons = explain_sensor(demand, group.names[0])
-    return [f"{head}, awake for {reasons.awake}", *_describe_setting(group.setting, group.choice, reasons)]
+    return [f"{head}, awake for {reasons.awake}", *_describe_setting(demand, group, reasons)]
 
 
-def _describe_setting(setting: Setting, choice: Choice, reasons: Reasons) -> list[str]:
+def _describe_setting(demand: SourceDemand, group: _Group, reasons: Reasons) -> list[str]:
+    setting, choice = group.setting, group.choice
     lines = [f"    rate: {_describe_rate(choice, reasons)}"]
     lines.append(f"    program: {_describe_program(choice, reasons)}")
     lines.append(f"    columns: {_describe_columns(reasons)}")
     lines += [f"    range of {line}" for line in _describe_ranges(setting, reasons)]
     if choice.power_mw is not None:
-        lines.append(f"    power: {_describe_power(choice)} each")
+        lines.append(f"    power: {describe_cost(demand, group.names, setting, choice)}")
     return lines + [f"    note: {note}" for note in choice.notes]
 
 
@@ -129,26 +131,24 @@ def _describe_span(low: float | None, high: float | None, below: Forced, above: 
     return f"up to {high:.10g} ({above})" if low is None else f"from {low:.10g} ({below})"
 
 
-def _describe_power(choice: Choice) -> str:
-    return f"{choice.power_mw:.3g} mW, {_describe_life(choice.life_us)}"
+def _describe_sleep(demand: SourceDemand, names: Sequence[str], setting: Setting) -> str:
+    return f"; {describe_cost(demand, names, setting, Choice())}" if demand.forecast(names[0], setting) else ""
 
 
-def _describe_life(life_us: Micros | None) -> str:
-    return f"{(life_us or 0) / MICROS['DAY']:,.1f} days on a battery"
-
-
-def _describe_cost(demand: SourceDemand, groups: Sequence[_Group]) -> list[str]:
+def _describe_total(demand: SourceDemand, groups: Sequence[_Group]) -> list[str]:
     """All together, and the query without which the most would be saved."""
-    powers = [(len(group.names), group.choice.power_mw) for group in groups if group.choice.power_mw is not None]
-    if not powers:
-        return []
-    total_mw = sum(count * power for count, power in powers)
-    lines = [f"  together {total_mw:.4g} mW"]
     before = demand.decisions()
-    saved = {query: _count_saved(demand, query, before) for query in _list_candidates(demand, groups)}
+    costs = {name: demand.cost(name, *decision) for name, decision in before.items()}
+    powers = [cost.power_mw for cost in costs.values() if cost.power_mw is not None]
+    if not powers or all(group.choice.power_mw is None for group in groups):
+        return []
+    lines = [f"  together {sum(powers):.4g} mW"]
+    without = {query: settings_without(demand, query) for query in _list_candidates(demand, groups)}
+    saved = {query: _count_saved(costs, after) for query, after in without.items()}
     costly = max(saved, key=lambda query: saved[query], default=None)
     if costly is not None and saved[costly] > 0.0:
-        lines.append(f"  without {costly}: {saved[costly]:.4g} mW less, {_describe_gain(demand, costly, before)}")
+        gain = _describe_gain(before, costs, without[costly])
+        lines.append(f"  without {costly}: {saved[costly]:.4g} mW less{gain}")
     return lines
 
 
@@ -161,33 +161,32 @@ def _list_candidates(demand: SourceDemand, groups: Sequence[_Group]) -> list[str
     return list(found)[:_MOST_CANDIDATES]
 
 
-def _count_saved(demand: SourceDemand, query: str, before: dict[str, tuple[Setting, Choice]]) -> float:
-    after = settings_without(demand, query)
-    return sum((before[name][1].power_mw or 0.0) - (power or 0.0) for name, (_, _, power) in after.items())
+def _count_saved(costs: Mapping[str, Cost], after: Mapping[str, tuple[Setting, Cost]]) -> float:
+    return sum((costs[name].power_mw or 0.0) - (cost.power_mw or 0.0) for name, (_, cost) in after.items())
 
 
-def _describe_gain(demand: SourceDemand, query: str, before: dict[str, tuple[Setting, Choice]]) -> str:
+def _describe_gain(
+    before: Mapping[str, tuple[Setting, Choice]],
+    costs: Mapping[str, Cost],
+    after: Mapping[str, tuple[Setting, Cost]],
+) -> str:
     """What becomes of the sensors that a query concerns: some would sleep, others last longer."""
-    after = settings_without(demand, query)
-    sleeping = [name for name, (setting, _, _) in after.items() if setting.asleep and not before[name][0].asleep]
-    longer = {
-        name: (before[name][1].life_us, life_us)
-        for name, (_, life_us, _) in after.items()
-        if life_us is not None and (before[name][1].life_us or life_us) < life_us
-    }
-    parts = [f"{len(sleeping)} would sleep"] if sleeping else []
+    sleeping = sum(setting.asleep and not before[name][0].asleep for name, (setting, _) in after.items())
+    lives = [(costs[name].life_us, cost.life_us) for name, (_, cost) in after.items()]
+    longer = [(new - old, old, new) for old, new in lives if old is not None and new is not None and old < new]
+    parts = [f", {sleeping} would sleep"] if sleeping else []
     if longer:
-        _, (old, new) = max(longer.items(), key=lambda item: item[1][1] - (item[1][0] or 0))
-        days = [(each or 0) / MICROS["DAY"] for each in (old, new)]
-        parts.append(f"{len(longer)} would last longer (up to {days[1]:,.1f} days, not {days[0]:,.1f})")
-    return ", ".join(parts)
+        _, old, new = max(longer)
+        parts.append(f", {len(longer)} would last longer (up to {show_days(new)}, not {show_days(old)})")
+    return "".join(parts)
 
 
 def _describe_change(demand: SourceDemand, query: str, sensor: str, setting: Setting, choice: Choice) -> str:
     """What a sensor would do without a query."""
-    other, life_us, power_mw = settings_without(demand, query)[sensor]
+    other, after = settings_without(demand, query)[sensor]
+    saved = describe_saving(demand.cost(sensor, setting, choice), after)
     if other.asleep:
-        return "it would sleep"
+        return f"it would sleep{saved}"
     parts = []
     if other.sample_period_us != setting.sample_period_us:
         period = "as it likes" if other.sample_period_us is None else f"every {_show_period(other.sample_period_us)}"
@@ -200,6 +199,4 @@ def _describe_change(demand: SourceDemand, query: str, sensor: str, setting: Set
     narrower = [name for name, spans in other.ranges.items() if setting.ranges.get(name) != spans]
     if narrower:
         parts.append(f"send fewer values of {', '.join(narrower)}")
-    if power_mw is not None and choice.power_mw is not None and power_mw != choice.power_mw:
-        parts.append(f"take {power_mw:.3g} mW and last {_describe_life(life_us)}")
-    return "it would " + (", ".join(parts) or "do the same")
+    return f"it would {', '.join(parts) or 'do the same'}{saved}"

@@ -12,9 +12,6 @@ from skerry.sensors.proxies import Proxy
 
 __all__ = ["DemandKeeper", "Sensors"]
 
-_NOBODY = ""
-"""No sensor has this name: what is wanted of it is wanted of all that are not known."""
-
 
 class Sensors(Protocol):
     """The sensors of a source, as they are heard and told."""
@@ -27,7 +24,10 @@ class Sensors(Protocol):
 
 
 class DemandKeeper:
-    """The demand over one source, and its sensors. ``put_sensors`` tells the catalogue who has turned up."""
+    """The demand over one source, and its sensors. ``put_sensors`` tells the catalogue who has turned up.
+
+    A sensor that has not turned up yet is told nothing: what is wanted of it depends on its name and kind.
+    """
 
     def __init__(
         self, demand: SourceDemand, sensors: Sensors, put_sensors: Callable[[list[Sensor]], None] | None = None
@@ -59,7 +59,7 @@ class DemandKeeper:
         """Take up sensors that have turned up, and tell all what is wanted, if something has changed."""
         self._take_up_sensors()
         if self._is_new:
-            self._sensors.want(self._demand.settings(), self._demand.setting(_NOBODY))
+            self._sensors.want(self._demand.settings())
             self._is_new = False
 
     def _take_up_sensors(self) -> None:

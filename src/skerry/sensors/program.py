@@ -17,7 +17,8 @@ class Program:
     made of the processor's cycles per sample and of what goes over the radio: ``bits`` per reading, and how many
     readings there are, either one per sample (``readings_per_s`` is None) or so many per second at most, however often
     it samples. ``shared_bits`` of the bits go out whichever columns are wanted; the others belong to the columns, to
-    each as many.
+    each as many. A program that sends a reading per event says by ``counted_in`` which column of other programs counts
+    such events: where that was seen, it is known how many there will be.
 
     >>> counts = Program("counts", ("sensor", "ts", "flow"), bits=8, readings_per_s=1.0)
     >>> counts.count_readings(sample_hz=180.0)
@@ -30,6 +31,7 @@ class Program:
     readings_per_s: float | None = None
     cycles_per_sample: int = 280
     shared_bits: int = 0
+    counted_in: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a program that costs less than nothing."""

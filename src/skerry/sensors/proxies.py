@@ -6,14 +6,17 @@ than all the sensor has seen, so it does no harm that it may come twice. What a 
 to know: after a restart of either side it goes on from the next state that it hears.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from skerry.model.time import MICROS, Micros
 from skerry.sensors.messages import Control, SensorState, Setting
+from skerry.sensors.watch import Watch
 
 __all__ = ["Proxies", "Proxy"]
 
+_SILENT_US = 20 * MICROS["SECOND"]
 _FIRST_PAUSE_US, _LONGEST_PAUSE_US = MICROS["SECOND"], MICROS["MINUTE"]
 
 
@@ -22,7 +25,7 @@ class Proxy:
     """What is known of a sensor, and what is wanted of it.
 
     ``sent`` is the control that is on its way, ``again_us`` when to send it again, ``pause_us`` how long after that.
-    ``controls`` counts those that were sent, with repetitions.
+    ``controls`` counts those that were sent, with repetitions. ``watch`` notes what the sensor sends.
     """
 
     state: SensorState | None = None
@@ -32,14 +35,19 @@ class Proxy:
     pause_us: int = _FIRST_PAUSE_US
     heard_us: Micros | None = None
     controls: int = 0
+    watch: Watch = field(default_factory=Watch, compare=False)
 
     @property
     def is_obeyed(self) -> bool:
         """Whether the sensor does what is wanted, as far as it has said."""
         return self.wanted is None or (self.state is not None and _does(self.state.setting, self.wanted))
 
-    def hear(self, now: Micros, state: SensorState | None) -> "Proxy":
-        """The sensor has sent something at a time, perhaps its state."""
+    def hear(self, now: Micros, state: SensorState | None, readings: Sequence[Mapping[str, Any]] = ()) -> "Proxy":
+        """The sensor has sent something at a time: its state, or readings."""
+        if state:
+            self.watch.note_state(now, state)
+        elif readings:
+            self.watch.note_readings(now, readings)
         heard = replace(self, heard_us=now, state=state or self.state)
         if state and self.sent and state.control >= self.sent.number:
             return replace(heard, sent=None, again_us=Micros(0), pause_us=_FIRST_PAUSE_US)
@@ -50,6 +58,10 @@ class Proxy:
         if setting == self.wanted:
             return self
         return replace(self, wanted=setting, sent=None, again_us=Micros(0), pause_us=_FIRST_PAUSE_US)
+
+    def is_due(self, now: Micros) -> bool:
+        """Whether control may go out at the next chance, for a sensor that is not silent."""
+        return self.heard_us is not None and now >= self.again_us and now - self.heard_us < _SILENT_US
 
     def send(self, now: Micros) -> "Proxy":
         """With a control on its way, if one is due: the sensor listens."""
@@ -88,23 +100,50 @@ class Proxies:
     def __init__(self) -> None:
         self.by_sensor: dict[str, Proxy] = {}
         self._unasked: Setting | None = None
+        self._disobeyed: set[str] = set()
+        """The sensors that do not do yet what is wanted."""
 
     def want(self, settings: Mapping[str, Setting], others: Setting | None = None) -> None:
         """What is wanted of sensors from now on, and of those that are not named or not known yet."""
         self._unasked = others
         for sensor in {*settings, *self.by_sensor}:
-            self.by_sensor[sensor] = self._find(sensor).want(settings.get(sensor, others))
+            self._put(sensor, self._find(sensor).want(settings.get(sensor, others)))
 
-    def hear(self, sensor: str, now: Micros, state: SensorState | None = None, *, listens: bool) -> Control | None:
+    def hear(
+        self,
+        sensor: str,
+        now: Micros,
+        state: SensorState | None = None,
+        readings: Sequence[Mapping[str, Any]] = (),
+        *,
+        listens: bool,
+    ) -> Control | None:
         """A sensor has sent something. Gives the control to send at once, if it listens and one is due."""
-        heard = self._find(sensor).hear(now, state)
+        heard = self._find(sensor).hear(now, state, readings)
         answered = heard.send(now) if listens else heard
-        self.by_sensor[sensor] = answered
+        self._put(sensor, answered)
         return answered.sent if answered.controls > heard.controls else None
 
     def count_waiting(self) -> int:
         """How many sensors do not do yet what is wanted."""
-        return sum(not proxy.is_obeyed for proxy in self.by_sensor.values())
+        return len(self._disobeyed)
+
+    def has_control_due(self, now: Micros) -> bool:
+        """Whether some sensor is to be told something when it listens next: one that was heard a while ago at the most.
+
+        >>> proxies = Proxies()
+        >>> proxies.want({"a": Setting("counts")})
+        >>> proxies.has_control_due(Micros(0))
+        False
+        >>> _ = proxies.hear("a", Micros(0), SensorState(Setting("raw")), listens=False)
+        >>> proxies.has_control_due(Micros(1)), proxies.has_control_due(Micros(60_000_000))
+        (True, False)
+        """
+        return any(self.by_sensor[sensor].is_due(now) for sensor in self._disobeyed)
+
+    def _put(self, sensor: str, proxy: Proxy) -> None:
+        self.by_sensor[sensor] = proxy
+        (self._disobeyed.discard if proxy.is_obeyed else self._disobeyed.add)(sensor)
 
     def _find(self, sensor: str) -> Proxy:
         return self.by_sensor.get(sensor) or Proxy(wanted=self._unasked)

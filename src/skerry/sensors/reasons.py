@@ -7,7 +7,7 @@ from itertools import chain
 from skerry.catalog import Source
 from skerry.index.value_sets import Span
 from skerry.model.time import Micros
-from skerry.sensors.demand import SourceDemand
+from skerry.sensors.demand import Cost, SourceDemand
 from skerry.sensors.messages import Setting
 from skerry.sensors.tally import Wishes
 
@@ -91,8 +91,8 @@ def explain_sensor(demand: SourceDemand, sensor: str) -> Reasons:
     )
 
 
-def settings_without(demand: SourceDemand, query: str) -> dict[str, tuple[Setting, Micros | None, float | None]]:
-    """What the sensors that a query concerns would do without it: setting, battery life, power in mW.
+def settings_without(demand: SourceDemand, query: str) -> dict[str, tuple[Setting, Cost]]:
+    """What the sensors that a query concerns would do without it, and what that would cost.
 
     The query is counted again afterwards.
     """
@@ -102,7 +102,7 @@ def settings_without(demand: SourceDemand, query: str) -> dict[str, tuple[Settin
         found = demand.decisions(concerned)
     finally:
         demand.add_pieces(query, pieces)
-    return {name: (setting, choice.life_us, choice.power_mw) for name, (setting, choice) in found.items()}
+    return {name: (setting, demand.cost(name, setting, choice)) for name, (setting, choice) in found.items()}
 
 
 def _find_lifetime(source: Source, finder: "_Finder", lifetime_us: Micros | None) -> Forced:

@@ -14,7 +14,8 @@
 
 Rows are compared as a multiset of the texts that csv output gives. ``--- expect error`` is followed
 by a part of the message instead, ``--- tally road`` by ``accepted,late,rejected``, and ``--- failed slow``
-by a part of the reason why a view stopped while the others went on. Run files of cases on
+by a part of the reason why a view stopped while the others went on. ``--- sensors`` is followed by a file of sensors in
+YAML, which the catalogue knows from the start. Run files of cases on
 any runtime with ``python -m skerry.testing.cases --runtime spark FILE ...``.
 """
 
@@ -28,6 +29,7 @@ from io import StringIO
 from pathlib import Path
 
 from skerry.catalog import Catalog
+from skerry.catalog.sensor_file import read_entries
 from skerry.database import Database, Settings
 from skerry.errors import SkerryError
 from skerry.pipeline.outcome import Outcome
@@ -44,6 +46,7 @@ class Case:
 
     title: str = ""
     inputs: dict[str, str] = field(default_factory=dict)
+    sensors: str = ""
     sql: str = ""
     expected: dict[str, str] = field(default_factory=dict)
     tallies: dict[str, str] = field(default_factory=dict)
@@ -69,6 +72,8 @@ def read_case(text: str) -> Case:
 def _enter(case: Case, kind: str, name: str, body: str) -> None:
     if kind == "input":
         case.inputs[name] = body if body.endswith("\n") else body + "\n"
+    elif kind == "sensors":
+        case.sensors = body
     elif kind == "sql":
         case.sql = body
     elif kind == "expect" and name == "error":
@@ -80,7 +85,7 @@ def _enter(case: Case, kind: str, name: str, body: str) -> None:
     elif kind == "failed":
         case.failures[name] = body.strip()
     else:
-        raise ValueError(f"unknown block {kind!r}; known are input, sql, expect, tally, failed")
+        raise ValueError(f"unknown block {kind!r}; known are input, sensors, sql, expect, tally, failed")
 
 
 def check(case: Case, settings: Settings) -> list[str]:
@@ -102,6 +107,10 @@ def check(case: Case, settings: Settings) -> list[str]:
 
 def _run(case: Case, folder: Path, settings: Settings) -> Outcome:
     database = Database(Catalog.in_memory(), folder)
+    if case.sensors:
+        file = folder / "sensors.yaml"
+        file.write_text(case.sensors)
+        database.catalog.sensor_entries.enter(entry.sensor for entry in read_entries(file))
     database.execute(case.sql)
     return database.run(FileSink(folder / "out", "csv"), settings)
 

@@ -34,7 +34,7 @@ def asked(session, query):
 def test_sensors_are_found_by_tag_and_place(session):
     (found,) = asked(session, "SELECT * FROM sensors WHERE 'i80' = ANY(tags) AND lat > 37.8;")
     names = ["name", "source", "kind", "lat", "lon", "tags", "columns", "units", "sample_period", "programs", "online"]
-    assert list(found) == [*names, "last_seen", "battery"]
+    assert list(found) == [*names, "last_seen", "battery", "readings", "gaps", "duplicates", "garbled"]
     assert (found["name"], found["units"], found["online"], found["battery"]) == ("a", {"speed": "mph"}, True, 0.5)
 
 

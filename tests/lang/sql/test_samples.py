@@ -40,16 +40,23 @@ def test_a_selection_has_the_period_of_its_source():
     assert found.period_us == 2_000_000
 
 
+def test_period_of_the_view_comes_first():
+    query = f"SELECT EXPECTED_SAMPLES() FROM {TUMBLE}"
+    assert SCRIPT.found(SampledAggregate, query, "WITH (sample_period='500ms')").period_us == 500_000
+    query = "SELECT EXPECTED_SAMPLES(station) FROM TUMBLE(air, ts, INTERVAL '1' HOUR)"
+    assert SCRIPT.found(SampledAggregate, query, "WITH (sample_period='1min')").period_us == MICROS["MINUTE"]
+
+
 def test_silent_rows_go_without_the_functions():
     options = "WITH (silent_rows='true', forget_after='90s')"
     found = SCRIPT.found(SampledAggregate, f"SELECT sensor, COUNT(*) FROM {TUMBLE} GROUP BY sensor", options)
     assert (found.forget_us, found.silent_rows) == (90_000_000, True)
 
 
-def test_the_catalogue_knows_sensors_that_differ(monkeypatch):
+def test_the_catalogue_knows_sensors_that_differ():
     sensors = [Sensor("7", "air", "gas", sample_period_us=5), Sensor("8", "air", "gas"), Sensor("7", "road", "loop")]
     catalog = Catalog.in_memory()
-    monkeypatch.setattr(catalog, "sensors", lambda: sensors)
+    catalog.sensor_entries.enter(sensors)
     assert Streams(catalog, Session(catalog).plan).sample_periods("air") == (("7", 5),)
 
 

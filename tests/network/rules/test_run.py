@@ -37,5 +37,23 @@ def test_a_mote_speaks_once_in_stage_order():
 
 
 def test_unknown_strategy_is_refused():
-    with pytest.raises(OptionError, match="unknown strategy 'magic'; known: broadcast"):
+    with pytest.raises(OptionError, match="unknown strategy 'magic'; known: auto, broadcast, local, perpendicular"):
         simulate(example("logicJ"), None, make_grid(2, 2), strategy="magic")
+
+
+def test_auto_takes_what_needs_the_fewest_messages():
+    run = simulate(example("logicJ"), None, make_grid(4, 4), strategy="auto", seed=2)
+    assert (run.strategy, run.estimates["broadcast"], run.tally.total) == ("broadcast", 16, 16)
+
+
+@pytest.mark.parametrize("strategy", ["local", "perpendicular"])
+@pytest.mark.parametrize("field", FIELDS)
+def test_shortest_paths_by_other_joins(field, strategy):
+    run = simulate(example("logicJ"), None, field, strategy=strategy)
+    assert run.answers == run.expected
+
+
+def test_links_may_be_longer_than_a_hop():
+    text = "base near(x: node, y: node) link within 2 hops. many(x, count<*>) :- near(x, _)."
+    run = simulate(check(read(text)), None, make_grid(1, 5))
+    assert run.answers == run.expected == {"many": [(0, 2), (1, 3), (2, 4), (3, 3), (4, 2)]}

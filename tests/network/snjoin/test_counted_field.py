@@ -37,6 +37,7 @@ def assert_equal(by_messages, counted):
     assert [len(answer.members) for answer in answers] == counted.found[counted.found >= 0].tolist()
     totals = counted.totals
     assert totals["dropped"] == by_messages.dropped
+    assert totals["refused"] == by_messages.refused
     assert totals["probes"] == by_messages.probed
     assert totals["operations"] == by_messages.operations
     assert totals["bytes"] == sum(by_messages.tally.bytes_by_mote)

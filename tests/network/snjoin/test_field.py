@@ -105,16 +105,15 @@ def test_lost_messages_lose_answers_and_make_none():
     assert all(set(members) <= true[(time, sensor, value)] for time, sensor, value, members in found_by(outcome))
 
 
-def test_a_full_buffer_drops_tuples_which_are_in_no_answer():
+def test_a_full_buffer_drops_tuples_and_refuses_probes_which_costs_answers():
     readings = make_readings(10, 300)
     small = JoinSettings(SPAN, 30_000, 10_000_000, buffer_size=3, operation_us=100)
     outcome = SensorField(FIELD, small).run(readings)
     assert outcome.dropped > 0
-    assert outcome.begun == len(outcome.answers) == 300 - outcome.dropped
-    taken = {(answer.arrival.sensor, answer.arrival.time) for answer in outcome.answers}
-    assert all(set(answer.members) <= taken for answer in outcome.answers)
-    kept = [row for row in readings if (row[1], row[0]) in taken]
-    assert found_by(outcome) == true_answers(kept)
+    assert outcome.begun == 300 - outcome.dropped
+    assert len(outcome.answers) == outcome.begun - outcome.refused
+    true = {tuple(row[:3]): set(row[3]) for row in true_answers(readings)}
+    assert all(set(members) <= true[(time, sensor, value)] for time, sensor, value, members in found_by(outcome))
 
 
 def test_a_link_slower_than_the_settling_time_is_reported():
@@ -148,6 +147,19 @@ def test_the_same_seed_gives_the_same_run():
     one, other = (SensorField(FIELD, SETTINGS, relevant, seed=4).run(readings) for _ in range(2))
     assert one.answers == other.answers
     assert one.delays_us == other.delays_us
+
+
+def test_clocks_that_differ_change_times_and_lose_nothing():
+    readings = make_readings(10, 300)
+    outcome = SensorField(FIELD, SETTINGS, most_skew_us=8_000).run(readings)
+    stamped = [(answer.arrival.time, answer.arrival.sensor, answer.arrival.value) for answer in outcome.answers]
+    assert sorted(stamped) != sorted(readings)
+    assert found_by(outcome) == true_answers(stamped)
+
+
+def test_a_radio_that_says_things_twice_is_refused():
+    with pytest.raises(InputError, match="duplication"):
+        SensorField(FIELD, radio=RadioSettings(duplication=0.1))
 
 
 def test_a_head_that_is_not_its_own_head_is_refused():

@@ -16,7 +16,7 @@ import pytest
 
 from skerry.catalog import Source
 from skerry.errors import SourceError
-from skerry.sources.mqtt import MqttConnector
+from skerry.sources.mqtt import MqttConnector, client
 from skerry.sources.source import Split
 from skerry.testing.broker import Broker
 from tests.brokers import needs_mosquitto
@@ -132,6 +132,19 @@ def test_what_comes_while_nobody_is_there_is_received_later(broker, publisher, t
         publisher.publish("away/a/data", make(3, seq=3))
         wait_for(lambda: count(source) == 3)
     assert values(source) == [1, 2, 3]
+
+
+def test_run_begins_before_the_broker_has_handed_over_what_it_kept(broker, publisher, tmp_path, monkeypatch):
+    """Its answer to our wish to listen comes after all of that."""
+    source, take = open_source(broker.url, tmp_path, "much"), client.MqttReceiving._on_message
+    with source.receive():
+        pass
+    publisher.publish("much/a/data", *map(make, range(100)))
+    monkeypatch.setattr(client, "_PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr(client.MqttReceiving, "_on_message", lambda *given: (time.sleep(0.01), take(*given))[1])
+    with source.receive():
+        assert len(values(source)) < 100
+        wait_for(lambda: len(values(source)) == 100)
 
 
 def test_broker_that_restarts_is_found_again(tmp_path):

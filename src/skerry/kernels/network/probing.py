@@ -20,8 +20,8 @@ from skerry.kernels.network.probing_state import Rules, Run, World, make_room
 
 __all__ = ["simulate"]
 
-_ARRIVED, _DROPPED, _ANSWERS, _JOINED, _CONTENT, _DELAY = 0, 1, 2, 3, 4, 5
-_PROBES, _MESSAGES, _BYTES, _WIDTH, _WIDTHS, _OPERATIONS = 6, 7, 8, 9, 10, 11
+_ARRIVED, _DROPPED, _REFUSED, _ANSWERS, _JOINED, _CONTENT, _DELAY = range(7)
+_PROBES, _MESSAGES, _BYTES, _WIDTH, _WIDTHS, _OPERATIONS = range(7, 13)
 _ARRIVE, _SHIP, _COLLECT, _NOTE = 0, 1, 2, 3
 _NEVER = np.int64(2**62)
 
@@ -68,15 +68,9 @@ def _advance(world, run, rules):
 
 @kernel
 def _happen(now, kind, head, item, world, run, rules):
-    flight, servers = run[at.FLIGHT], run[at.SERVERS]
+    servers = run[at.SERVERS]
     if kind == _ARRIVE:
-        flight[item, at.NEXT] = at.UNQUEUED
-        if servers[head, at.FIRST_PROBE] < 0:
-            servers[head, at.FIRST_PROBE] = item
-        else:
-            flight[servers[head, at.LAST_PROBE], at.NEXT] = item
-        servers[head, at.LAST_PROBE] = item
-        _work(now, head, world, run, rules)
+        _queue(now, head, item, world, run, rules)
     elif kind == _SHIP:
         _ship(now, head, item, world, run, rules)
         servers[head, at.BUSY] = 0
@@ -85,6 +79,24 @@ def _happen(now, kind, head, item, world, run, rules):
         _collect(now, item, world, run, rules)
     else:
         _note(item, world, run, rules)
+
+
+@kernel
+def _queue(now, head, item, world, run, rules):
+    """A probe has reached a head: it waits, or is refused."""
+    flight, servers = run[at.FLIGHT], run[at.SERVERS]
+    if servers[head, at.WAITING] == rules[at.BUFFER_SIZE]:
+        run[at.SUMS][_REFUSED] += now >= rules[at.WARM_UP_US]
+        _land(item, run)
+        return
+    flight[item, at.NEXT] = at.UNQUEUED
+    if servers[head, at.FIRST_PROBE] < 0:
+        servers[head, at.FIRST_PROBE] = item
+    else:
+        flight[servers[head, at.LAST_PROBE], at.NEXT] = item
+    servers[head, at.LAST_PROBE] = item
+    servers[head, at.WAITING] += 1
+    _work(now, head, world, run, rules)
 
 
 @kernel
@@ -126,6 +138,7 @@ def _work(now, head, world, run, rules):
     if servers[head, at.FIRST_PROBE] >= 0:
         item = servers[head, at.FIRST_PROBE]
         servers[head, at.FIRST_PROBE] = flight[item, at.NEXT]
+        servers[head, at.WAITING] -= 1
         flight[item, at.POSITION] += 1
         run[at.SUMS][_PROBES] += now >= rules[at.WARM_UP_US]
     elif servers[head, at.FIRST_TUPLE] >= 0:

@@ -72,7 +72,7 @@ class Run(NamedTuple):
 
 HEAP, BOUNDS, FLIGHT, SERVERS, RELEVANCE, ORDER, ANSWERED, COUNTERS, SUMS, STACK, WIDTHS = range(11)
 TUPLE, POSITION, LENGTH, NEXT, FLIGHT_COLUMNS = range(5)
-BUSY, FIRST_PROBE, LAST_PROBE, FIRST_TUPLE, LAST_TUPLE, UNBEGUN, _SERVER_COLUMNS = range(7)
+BUSY, FIRST_PROBE, LAST_PROBE, FIRST_TUPLE, LAST_TUPLE, UNBEGUN, WAITING, _SERVER_COLUMNS = range(8)
 RECEIPT, SETTLED, FREE, BEGUN, DRAWS, ANNOUNCED, _COUNTER_COUNT = range(7)
 UNQUEUED = -1
 WIDTH_EVERY = 64
@@ -81,6 +81,7 @@ WIDTH_EVERY = 64
 TOTAL_NAMES = (
     "arrived",
     "dropped",
+    "refused",
     "answers",
     "joined",
     "content",
@@ -127,7 +128,7 @@ _FEWEST = 1024
 def start_run(tuple_count: int, head_count: int, relevance: Float64s) -> Run:
     """Nothing has happened yet."""
     servers, counters = np.full((head_count, _SERVER_COLUMNS), UNQUEUED), np.zeros(_COUNTER_COUNT, np.int64)
-    servers[:, [BUSY, UNBEGUN]] = 0
+    servers[:, [BUSY, UNBEGUN, WAITING]] = 0
     counters[FREE] = _FEWEST
     return Run(
         heap=np.zeros((_FEWEST, 5), np.int64),

@@ -11,6 +11,7 @@ from skerry.errors import Location, OptionError, SqlError, UnknownColumn
 from skerry.lang.sql.statements import Statement, location_of
 from skerry.model.dialect import write_expression
 from skerry.model.duckdb_session import open_duckdb
+from skerry.model.network_options import NETWORK_OPTIONS
 from skerry.model.options import Option, Owner, parse_option, parse_options, span_of_time
 from skerry.model.sampling import BATTERY_LIFETIME
 from skerry.model.time import MICROS, Micros
@@ -71,7 +72,10 @@ def read_source(statement: Statement) -> Source:
     name = check_name(identifier(tree.this.this), location_of(tree.this.this))
     clock = _read_clock_options(name, options, is_timed=event_time is not None)
     lifetime_us = _take_lifetime(name, options)
-    return Source(name, schema, connector, options, event_time, delay_us, is_table, statement.text, *clock, lifetime_us)
+    network = _take_network(name, options)
+    return Source(
+        name, schema, connector, options, event_time, delay_us, is_table, statement.text, *clock, lifetime_us, network
+    )
 
 
 def _read_clock_options(
@@ -92,6 +96,14 @@ def _take_lifetime(name: str, options: dict[str, str]) -> Micros | None:
         options.pop(BATTERY_LIFETIME.name, None), BATTERY_LIFETIME, Owner(f"source {name!r}")
     )
     return found
+
+
+def _take_network(name: str, options: dict[str, str]) -> dict[str, str]:
+    """Take what is said of the sensors' network out of a source's options, once it can be read."""
+    given = {option.name: options.pop(option.name) for option in NETWORK_OPTIONS if option.name in options}
+    if given:
+        parse_options(given, NETWORK_OPTIONS, Owner(f"source {name!r}"))
+    return given
 
 
 def options_of(tree: exp.Expr) -> dict[str, str]:

@@ -10,6 +10,7 @@ from skerry.errors import OptionError, SqlError
 from skerry.lang.sql.absence import absence_node, split_absence
 from skerry.lang.sql.aggregates import AggregateBinder
 from skerry.lang.sql.create_source import identifier
+from skerry.lang.sql.fallback import add_taken_by, fallback_node, refuse_fallback
 from skerry.lang.sql.from_clause import LOOKED_UP, From, read_from
 from skerry.lang.sql.gather import gather_node, is_gather
 from skerry.lang.sql.joins import JoinBinder, from_of
@@ -66,6 +67,7 @@ def query_plan(tree: exp.Expr, streams: Streams, options: Mapping[str, str] | No
     _check_parts(tree)
     table, asked = from_of(tree), options or {}
     _check_absence(tree, table)
+    _check_fallback(tree, table, asked)
     _check_samples(tree, table, asked)
     if is_gather(table) and not tree.args.get("joins"):
         return _bind_gather(tree, table, streams, asked)
@@ -121,6 +123,14 @@ def _check_samples(tree: exp.Select, table: exp.Expr, options: Mapping[str, str]
         refuse_samples(tree, options, beside)
 
 
+def _check_fallback(tree: exp.Select, table: exp.Expr, options: Mapping[str, str]) -> None:
+    """Refuse stand-ins beside what they do not go with."""
+    kinds = {"a join": tree.args.get("joins"), "GATHER": is_gather(table), "SILENCE": is_silence(table)}
+    beside = next((kind for kind, there in kinds.items() if there), None)
+    if beside:
+        refuse_fallback(options, beside)
+
+
 def _refuse(options: Mapping[str, str], names: Sequence[str], what: str) -> None:
     given = [name for name in names if name in options]
     if given:
@@ -136,12 +146,14 @@ def _bind_single(tree: exp.Select, read: From, streams: Streams, options: Mappin
     if is_catalog_table(read.source):
         message = f"a view needs a stream, and {read.name!r} is a table of the catalogue; {LOOKED_UP}"
         raise SqlError(f"{message}; to ask it alone, write the SELECT without a view", location_of(tree))
-    node: Node = Scan(read.source)
-    where = tree.args.get("where")
+    where, scan = tree.args.get("where"), Scan(read.source)
     asked, absent = split_absence(where.this if where else None)
+    read = add_taken_by(read, options)
+    node = fallback_node(scan, asked, read.scope, streams, options)
     if asked is not None:
         node = _select(node, asked, read.scope)
     if absent is not None:
+        refuse_fallback(options, "one with NOT EXISTS")
         return absence_node(absent, read, Project(node, _columns(tree, read.scope)), streams)
     if _aggregates(tree):
         return _bind_aggregate(tree, node, read, streams, options)

@@ -1,7 +1,7 @@
 """EXPECTED_SAMPLES, RECEIVED_SAMPLES, COMPLETENESS and silent_rows: what a window should have, and what it has."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import exp
@@ -11,6 +11,7 @@ from skerry.lang.sql.from_clause import From
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
 from skerry.model.options import Option, Owner, parse_options, span_of_time, truth_value
+from skerry.model.sampling import Sampling
 from skerry.model.time import MICROS, Micros, describe_interval
 from skerry.model.window import Window
 from skerry.plan.sampled_aggregate import COMPLETENESS, EXPECTED, RECEIVED
@@ -79,7 +80,10 @@ def read_samples(tree: exp.Select, read: From, streams: Streams, options: Mappin
         if call.find_ancestor(exp.AggFunc):
             raise SqlError(f"{call.name.upper()} cannot stand inside an aggregate", location_of(call))
     sensor = _find_sensor(calls, read)
-    periods = _find_periods(calls, read, streams)
+    own_us = Sampling.parse(options, Owner("a view")).period_us
+    if own_us is not None:  # what the view asks of its sensors is what it expects of them
+        read = replace(read, source=replace(read.source, sample_period_us=own_us))
+    periods = _find_periods(calls, read, streams, is_own=own_us is not None)
     return Samples(sensor, read.source.sample_period_us, periods, found["forget_after"], found["silent_rows"])
 
 
@@ -111,13 +115,15 @@ def _find_sensor(calls: list[exp.Anonymous], read: From) -> exp.Column:
     return found
 
 
-def _find_periods(calls: list[exp.Anonymous], read: From, streams: Streams) -> tuple[tuple[str, Micros], ...]:
-    """How often single sensors take samples, by the catalogue; refuse what nobody knows."""
+def _find_periods(
+    calls: list[exp.Anonymous], read: From, streams: Streams, *, is_own: bool
+) -> tuple[tuple[str, Micros], ...]:
+    """How often single sensors take samples by the catalogue, unless the view says it; refuse what nobody knows."""
     counting = next((call for call in calls if find_sample_call(call) != RECEIVED), None)
     if counting is None:
         return ()
     source, window = read.source, read.window
-    periods = streams.sample_periods(source.name)
+    periods = () if is_own else streams.sample_periods(source.name)
     if source.sample_period_us is None and not periods:
         message = f"{counting.name.upper()} needs to know how often a sensor of {source.name!r} takes a sample"
         raise SqlError(f"{message}; declare the source WITH (sample_period='1s')", location_of(counting))

@@ -21,6 +21,8 @@ __all__ = ["DIALECT", "Statement", "describe_foreign", "location_of", "read"]
 DIALECT = "risingwave"
 """The dialect of what is declared, CREATE SOURCE and CREATE TABLE; all else is read by ``model.dialect``."""
 _LONGEST_SCRIPT = 10_000_000
+_PROPERTIES = ("FALLBACK", "OUTPUT")
+"""Names of options that sqlglot takes for properties of another system."""
 
 # What sqlglot cannot parse it logs and hands on as a Command, of which we make an error.
 logging.getLogger("sqlglot").addFilter(lambda record: "Falling back" not in record.getMessage())
@@ -92,15 +94,15 @@ def _locate(script: str, offset: int) -> Location:
 
 
 def _tokens(script: str, dialect: type[Dialect] | str = Dialect) -> list[Token]:
-    """The script's tokens. JOIN in front of a = can only be the option of that name, and OUTPUT cannot be sqlglot's."""
+    """The script's tokens. JOIN in front of a = can only be the option of that name; the others are not sqlglot's."""
     tokens = sqlglot.tokenize(script, read=dialect)
     for token, following in pairwise(tokens):
         if following.token_type != TokenType.EQ:
             continue
         if token.token_type == TokenType.JOIN:
             token.token_type = TokenType.VAR
-        elif token.token_type == TokenType.VAR and token.text.upper() == "OUTPUT":
-            # A keyword of sqlglot's properties, unless it is quoted.
+        elif token.token_type == TokenType.VAR and token.text.upper() in _PROPERTIES:
+            # Quoted, it is the name of an option.
             token.token_type = TokenType.STRING
     return tokens
 

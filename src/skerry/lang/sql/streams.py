@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection
 from fnmatch import fnmatchcase
 
-from skerry.catalog import Catalog, Source
+from skerry.catalog import Catalog, Sensor, Source
 from skerry.catalog.arrow_tables import find_catalog_table
 from skerry.model.time import Micros
 from skerry.plan.view import ViewPlan
@@ -49,11 +49,14 @@ class Streams:
             return self.plan(name).as_stream()
         return None
 
+    def sensors(self, source: str) -> list[Sensor]:
+        """The sensors of a source that the catalogue knows, by name."""
+        self.asked_sensors = True
+        return self._catalog.sensor_entries.all(source)
+
     def sample_periods(self, source: str) -> tuple[tuple[str, Micros], ...]:
         """How often the sensors of a source take samples, as far as the catalogue knows."""
-        self.asked_sensors = True
-        mine = [sensor for sensor in self._catalog.sensors() if sensor.source == source]
-        return tuple((sensor.name, sensor.sample_period_us) for sensor in mine if sensor.sample_period_us)
+        return tuple((each.name, each.sample_period_us) for each in self.sensors(source) if each.sample_period_us)
 
     def find_in_catalog(self, name: str, *, qualified: bool) -> Source | None:
         """The table of the catalogue of that name; ``qualified`` even if there is a stream of that name too."""

@@ -1,6 +1,8 @@
 """What may stand behind WITH in a view."""
 
+from skerry.lang.sql.fallback import FALLBACK_OPTIONS
 from skerry.lang.sql.samples import SAMPLE_OPTIONS
+from skerry.model.network_options import PLACES
 from skerry.model.options import Option, Owner, one_of, text
 from skerry.model.sampling import SAMPLING_OPTIONS
 from skerry.operators.joins.make_technique import TECHNIQUES
@@ -20,9 +22,11 @@ VIEW_OPTIONS = (
     Option("memory_rows", text(), help="How many rows a join may keep in memory."),
     Option("on_overload", one_of("wait", "shed"), "wait", "What becomes of readings that are too many."),
     Option("output", text(), help="Rules: the predicate that is the answer."),
+    Option("place", one_of(*PLACES), "auto", "In a network: where the view's rows meet."),
     Option("rules", text(), help="A file with a rule program."),
     *(Option(option.name, text(), help=option.help) for option in SAMPLING_OPTIONS),
     *SAMPLE_OPTIONS,
+    *FALLBACK_OPTIONS,
     Option("shed_policy", one_of(*POLICIES), "adaptive", "Which readings are shed."),
     Option("spill_to", text(), help="A folder for rows beyond memory_rows."),
 )

@@ -17,7 +17,10 @@ class Agenda(Protocol):
     """What waits to be done at a mote."""
 
     def add(self, priority: Priority, action: Callable[..., None], *arguments: Any) -> None:
-        """Have something done."""
+        """Have something done in its turn."""
+
+    def hasten(self, action: Callable[..., None], *arguments: Any) -> None:
+        """Have something done at once, but not in the middle of something else."""
 
 
 class ArrivalAgenda:
@@ -42,6 +45,10 @@ class ArrivalAgenda:
             following, given = self._waiting.popleft()
             following(*given)
         self._is_busy = False
+
+    def hasten(self, action: Callable[..., None], *arguments: Any) -> None:
+        """Do it, after what is being done."""
+        self.add((), action, *arguments)
 
 
 class StageAgenda:
@@ -70,6 +77,10 @@ class StageAgenda:
         if not self._is_set:
             self._is_set = True
             self._timer(self._hold_us, self._run)
+
+    def hasten(self, action: Callable[..., None], *arguments: Any) -> None:
+        """Do it now: nothing else is being done, for what waits has its own time."""
+        action(*arguments)
 
     def _run(self) -> None:
         while self._waiting:

@@ -74,24 +74,30 @@ class Broadcast:
         self._own.board.broadcast(Message(Kind.STORAGE, body, HEADER_BYTES + count_bytes(body)))
 
     def _join(self, stored: Stored) -> None:
+        """Claim what a tuple completes. All is noted before anything is sent: a claim may come back as a deletion."""
+        made: dict[DerivationKey, Claim] = {}
         for plan in self._own.plans.get(stored.predicate, ()):
             for found in self._own.join.find(plan, stored):
-                if (plan.rule.number, found.ids) not in self._claims:
+                key = (plan.rule.number, found.ids)
+                if key not in self._claims and key not in made:
                     claim = self._own.claims.make(plan.rule, found)
                     if claim is not None:
-                        self._note(claim)
+                        made[key] = claim
+        for claim in made.values():
+            self._note(claim)
+        for claim in made.values():
+            self._own.claims.send(claim)
 
     def _note(self, claim: Claim) -> None:
         self._claims[claim.key] = claim
         for identity in claim.key[1]:
             self._by_tuple.setdefault(identity, set()).add(claim.key)
-        self._own.claims.send(claim)
 
     def _withdraw(self, identity: TupleId, has_expired: bool) -> None:
         """Take back what needs a tuple; where that has expired, so have the claims."""
-        for key in sorted(self._by_tuple.pop(identity, ())):
-            claim = self._claims.pop(key)
-            for other in key[1]:
-                self._by_tuple.get(other, set()).discard(key)
-            if not has_expired:
-                self._own.claims.send(replace(claim, version=LAST, in_force=False))
+        withdrawn = [self._claims.pop(key) for key in sorted(self._by_tuple.pop(identity, ()))]
+        for claim in withdrawn:
+            for other in claim.key[1]:
+                self._by_tuple.get(other, set()).discard(claim.key)
+        for claim in () if has_expired else withdrawn:
+            self._own.claims.send(replace(claim, version=LAST, in_force=False))

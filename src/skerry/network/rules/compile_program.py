@@ -7,11 +7,24 @@ from typing import cast
 
 from skerry.deduce.values import Row, coerce
 from skerry.model.term import Constant, Variable
+from skerry.network.rules.distances import Distances, host_of
 from skerry.network.rules.join_sites import Layout, lay_out
 from skerry.network.rules.node_program import Calendar, NodeProgram, NodeRule, Schema, Site
 from skerry.network.rules.refusals import refuse_program
 from skerry.network.rules.survey import Survey
-from skerry.plan.program import SINCE, Aggregate, Atom, Checked, Comparison, Predicate, Rule, Subgoal, Type, in_units
+from skerry.plan.program import (
+    SINCE,
+    Aggregate,
+    Atom,
+    Checked,
+    Comparison,
+    Predicate,
+    Rule,
+    Spatial,
+    Subgoal,
+    Type,
+    in_units,
+)
 
 __all__ = ["compile_program"]
 
@@ -25,7 +38,17 @@ def compile_program(checked: Checked, survey: Survey, calendar: Calendar) -> Nod
     schemas = {each.name: each for each in _list_schemas(checked, calendar.unit)}
     rules = [_take_apart(rule, checked) for rule in checked.rules if schemas[rule.head.predicate].known is None]
     homes, layout = _choose_homes(checked, schemas, rules, survey)
-    return NodeProgram(schemas | homes, layout.rules, layout.ranges, survey.motes, calendar)
+    chosen = schemas | homes
+    nearness = {rule.number: _find_nearness(rule, chosen, checked.program.spatial) for rule in rules}
+    return NodeProgram(chosen, layout.rules, layout.ranges, survey.motes, calendar, nearness)
+
+
+def _find_nearness(
+    rule: NodeRule, schemas: Mapping[str, Schema], spatial: Sequence[Spatial]
+) -> tuple[tuple[int | None, ...], ...]:
+    distances = Distances(rule.positives, rule.conditions, schemas, spatial)
+    hosts = [host_of(atom, schemas) for atom in rule.positives]
+    return tuple(tuple(distances.between(one, other) for other in hosts) for one in hosts)
 
 
 def _list_schemas(checked: Checked, unit: int) -> Iterator[Schema]:

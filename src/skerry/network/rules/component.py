@@ -60,19 +60,8 @@ class Component:
         return self.store.most - self._from_start
 
     def start(self) -> None:
-        """Begin with what needs no message: tuples of the program's text, links, and rules without joins."""
-        for number, schema in enumerate(self._program.schemas.values()):
-            for index, row in enumerate(schema.known or ()):
-                self.store.add(Stored((_EVERYWHERE, number, index), schema.name, row, None, is_own=True))
-        for number, schema in enumerate(self._program.schemas.values()):
-            if schema.link is not None:
-                self._add_links(schema.name, schema.link, number)
-        self._from_start = len(self.store)
-        for plan in self._plans[None]:
-            for found in self._join.find(plan, None):
-                claim = self.make(plan.rule, found)
-                if claim is not None and self._home(*claim.head) == self._board.mote:
-                    self.send(claim)
+        """Begin, in one go."""
+        self._agenda.hasten(self._start)
 
     def insert(self, predicate: str, row: Row) -> None:
         """A base fact has come; one that is there already, or is too old, changes nothing."""
@@ -94,7 +83,7 @@ class Component:
         """Somebody spoke: a claim for this mote or on its way, or what the technique has to say."""
         topic, *content = message.body
         if topic != "claim":
-            self._technique.receive(topic, tuple(content))
+            self._agenda.hasten(self._technique.receive, topic, tuple(content))
         elif content[0] == self._board.mote:
             self._expect(read_claim(content[1]))
         else:
@@ -112,6 +101,21 @@ class Component:
         else:
             body = ("claim", target, claim.to_plain())
             self._forward(target, Message(Kind.RESULT, body, HEADER_BYTES + count_bytes(body)))
+
+    def _start(self) -> None:
+        """Begin with what needs no message: tuples of the program's text, links, and rules without joins."""
+        for number, schema in enumerate(self._program.schemas.values()):
+            for index, row in enumerate(schema.known or ()):
+                self.store.add(Stored((_EVERYWHERE, number, index), schema.name, row, None, is_own=True))
+        for number, schema in enumerate(self._program.schemas.values()):
+            if schema.link is not None:
+                self._add_links(schema.name, schema.link, number)
+        self._from_start = len(self.store)
+        for plan in self._plans[None]:
+            for found in self._join.find(plan, None):
+                claim = self.make(plan.rule, found)
+                if claim is not None and self._home(*claim.head) == self._board.mote:
+                    self.send(claim)
 
     def _forward(self, target: int, message: Message) -> None:
         hop = self._routes.next_hop(target)

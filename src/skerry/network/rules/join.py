@@ -48,14 +48,20 @@ class Join:
         if binding is not None:
             yield from self._extend(plan, 0, binding, chosen)
 
-    def match(self, atom: Atom, binding: Binding, own: bool) -> Iterator[tuple[Stored, Binding]]:
-        """The tuples that an atom matches under a binding, and what they bind; if asked, those that live here alone."""
+    def match(self, atom: Atom, binding: Binding, own: bool, dropped: bool = False) -> Iterator[tuple[Stored, Binding]]:
+        """The tuples that an atom matches under a binding, and what they bind.
+
+        If asked, those that live here alone, and those that were dropped and are still remembered too.
+        """
         terms = cast(tuple[Term, ...], atom.arguments)
         known = tuple(
             column for column, term in enumerate(terms) if all(each.name in binding for each in variables(term))
         )
         values = self.solver.evaluator.row([terms[column] for column in known], binding)
-        for stored in () if values is None else self._store.match(atom.predicate, known, values):
+        if values is None:
+            return
+        buried = self._store.buried(atom.predicate) if dropped else ()
+        for stored in (*self._store.match(atom.predicate, known, values), *buried):
             bound = match_patterns(terms, stored.row, binding) if stored.is_own or not own else None
             if bound is not None:
                 yield stored, bound

@@ -10,7 +10,7 @@ from skerry.deduce.values import Row
 from skerry.model.term import Constant, Variable
 from skerry.plan.program import MICROSECONDS, Aggregate, Atom, Subgoal, Type
 
-__all__ = ["Calendar", "DerivationKey", "NodeProgram", "NodeRule", "Schema", "Site", "TupleId"]
+__all__ = ["Calendar", "DerivationKey", "NodeProgram", "NodeRule", "Schema", "Site", "Timing", "TupleId"]
 
 TupleId = tuple[int, int, int]
 """Where a tuple was inserted, at which local time, and a number that tells apart those of one time."""
@@ -109,6 +109,17 @@ class Calendar:
 
 
 @dataclass(frozen=True)
+class Timing:
+    """Bounds that a join relies on: the greatest difference of two clocks, and how long things may take."""
+
+    skew_us: int = 0
+    storage_us: int = 0
+    """Until a new tuple is stored wherever it is to be."""
+    hold_us: int = 0
+    """In stage order, how long a mote holds what it learns."""
+
+
+@dataclass(frozen=True)
 class NodeProgram:
     """Schemas, rules, and how far the tuples of each predicate are replicated."""
 
@@ -118,3 +129,8 @@ class NodeProgram:
     """By predicate, how many hops a new tuple is flooded; 0: it stays at home."""
     motes: int
     calendar: Calendar
+    nearness: Mapping[int, tuple[tuple[int | None, ...], ...]]
+    """By rule, how many hops the homes of each two subgoals are apart at most; None where nothing is known."""
+    timing: Timing = Timing()
+    grid_columns: int | None = None
+    """Of a field that is a grid: how many columns it has."""

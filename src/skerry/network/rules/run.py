@@ -1,46 +1,34 @@
 """A whole run: motes with a program in a simulated network, from the first fact until nothing is left to do."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.engine import Engine
 from skerry.deduce.evaluate import Calls
 from skerry.deduce.facts import Facts
 from skerry.deduce.values import Row, row_key, sort_key
-from skerry.errors import OptionError, RuleLimit
-from skerry.network.mote import Board
-from skerry.network.radio import Radio, RadioSettings
-from skerry.network.rules.agenda import Agenda, ArrivalAgenda, StageAgenda
-from skerry.network.rules.broadcast import Broadcast
+from skerry.errors import OptionError
+from skerry.network.energy import Energy
+from skerry.network.network import Network
+from skerry.network.radio_settings import RadioSettings
 from skerry.network.rules.compile_program import compile_program
-from skerry.network.rules.component import Component
-from skerry.network.rules.field_facts import add_links, fit_rows, make_calendar, read_field_facts
-from skerry.network.rules.homes import find_home
-from skerry.network.rules.node_program import NodeProgram
-from skerry.network.rules.plans import list_plans
+from skerry.network.rules.field import Field
+from skerry.network.rules.field_facts import add_links, make_calendar, read_field_facts
+from skerry.network.rules.install import TECHNIQUES, install
 from skerry.network.rules.refusals import refuse_facts
-from skerry.network.rules.routes import Routes, find_routes
+from skerry.network.rules.rehearsal import Estimates, rehearse
+from skerry.network.rules.routes import find_routes
 from skerry.network.rules.survey import Survey
-from skerry.network.rules.technique import Equipment, Technique
-from skerry.network.simulation import Simulation
 from skerry.network.tally import Tally
 from skerry.network.topology.topology import Topology
 from skerry.plan.program import Checked
-from skerry.sensors.power import PowerModel
 
-__all__ = ["ORDERS", "STRATEGIES", "Run", "find_answers", "simulate"]
+__all__ = ["AUTO", "ORDERS", "STRATEGIES", "Run", "find_answers", "simulate"]
 
-_TECHNIQUES: Mapping[str, Callable[[Equipment], Technique]] = {"broadcast": Broadcast}
-
-STRATEGIES = tuple(_TECHNIQUES)
+AUTO = "auto"
+STRATEGIES = (AUTO, *TECHNIQUES)
 ORDERS = ("stage", "arrival")
-
-_HOLD = 5
-"""In stage order a mote holds what it learns for so many of the longest delays of a hop."""
-
-_Choice = TypeVar("_Choice")
 
 Answers = dict[str, list[Row]]
 
@@ -59,13 +47,18 @@ class Run:
     """The share of what was found that is not expected."""
     tally: Tally
     energy_mj: float
-    """What all transmissions took."""
+    """What all motes took, until the last thing happened."""
     tuples_per_mote: list[int]
     """The most tuples that each mote held at a time: its own and replicas, without links."""
     derivations_per_tuple: float
     """The mean, over the derived tuples that hold at the end."""
     most_derivations: int
+    late_us: int
+    """By how much a tuple was stored later than perpendicular joins rely on; 0: all came in time."""
     strategy: str
+    """The one that was used; with ``auto`` the one that was chosen."""
+    estimates: Estimates
+    """With ``auto``: by strategy, how many messages were expected."""
     duration_us: int
     """When the last thing happened."""
 
@@ -80,13 +73,14 @@ def simulate(
     seed: int = 0,
     order: str = "stage",
     calls: Calls | None = None,
-    observe: Callable[[Radio], None] | None = None,
+    most_skew_us: int = 0,
+    observe: Callable[[Network], None] | None = None,
     expected: Answers | None = None,
 ) -> Run:
     """Run a program on the motes of a topology.
 
-    ``observe`` is given the radio before anything is sent. ``expected`` is what ``find_answers`` gave, where many runs
-    share it.
+    ``observe`` is given the network before anything is sent. ``expected`` is what ``find_answers`` gave, where many
+    runs share it.
 
     >>> from skerry.deduce.checks import check
     >>> from skerry.lang.rules import read
@@ -96,21 +90,24 @@ def simulate(
     >>> run.answers["busy"], run.missed, run.tally.total
     ([(0, 2), (1, 3), (2, 2), (3, 2), (4, 3), (5, 2)], 0.0, 0)
     """
-    technique, _ = _choose(_TECHNIQUES, strategy, "strategy"), _choose({name: name for name in ORDERS}, order, "order")
+    _check_known(STRATEGIES, strategy, "strategy")
+    _check_known(ORDERS, order, "order")
     facts = read_field_facts(None, checked) if facts is None else facts
-    settings, calls = radio or RadioSettings(), calls or Builtins(checked.program.functions)
+    calls = calls or Builtins(checked.program.functions)
     refuse_facts(checked, facts.ticks)
     routes = find_routes(topology)
     program = compile_program(checked, Survey.of(routes), make_calendar(facts))
-    field = _Field(topology, routes, program, settings, seed)
+    network = Network(topology, radio, seed, most_skew_us)
+    estimates: Estimates = {}
+    if strategy == AUTO:
+        estimates = rehearse(program, checked, facts, network, routes, calls, order, seed)
+        strategy = min(estimates, key=lambda name: estimates[name])
+    field = Field(network, routes, install(strategy, program, network, routes), calls, order)
     if observe is not None:
-        observe(field.radio)
-    try:
-        field.run(checked, facts, calls, order, technique)
-    except OverflowError as error:
-        raise RuleLimit(str(error), "declare a limit, or count in floats") from None
+        observe(network)
+    field.run(checked, facts)
     known = find_answers(checked, facts, topology, calls) if expected is None else expected
-    return field.report(checked, known, strategy)
+    return _report(field, checked, known, strategy, estimates)
 
 
 def find_answers(checked: Checked, facts: Facts | None, topology: Topology, calls: Calls | None = None) -> Answers:
@@ -122,77 +119,34 @@ def find_answers(checked: Checked, facts: Facts | None, topology: Topology, call
     return {each.predicate: _sort(engine.rows(each.predicate)) for each in checked.outputs}
 
 
-def _choose(known: Mapping[str, _Choice], name: str, what: str) -> _Choice:
+def _check_known(known: Sequence[str], name: str, what: str) -> None:
     if name not in known:
         raise OptionError(f"unknown {what} {name!r}; known: {', '.join(known)}")
-    return known[name]
 
 
-class _Field:
-    """The motes of a run."""
-
-    def __init__(
-        self, topology: Topology, routes: Sequence[Routes], program: NodeProgram, settings: RadioSettings, seed: int
-    ) -> None:
-        self._simulation, self._routes, self._program = Simulation(), routes, program
-        self.radio = Radio(self._simulation, topology, settings, seed)
-        self._components: list[Component] = []
-
-    def run(
-        self,
-        checked: Checked,
-        facts: Facts,
-        calls: Calls,
-        order: str,
-        technique: Callable[[Equipment], Technique],
-    ) -> None:
-        """Give every mote its program and its facts, and let time go on until nothing happens any more."""
-        plans = list_plans(self._program)
-        for mote, routes in enumerate(self._routes):
-            board = Board(mote, self._simulation, self.radio)
-            agenda = self._make_agenda(board, order)
-            component = Component(board, self._program, plans, routes, calls, agenda, technique)
-            self.radio.attach(mote, component)
-            self._components.append(component)
-            self._simulation.at(0, component.start, priority=-1)
-        for tick in facts.ticks:
-            time = 0 if tick.now is None else self._program.calendar.to_clock(tick.now)
-            for name, row in fit_rows(checked, tick.deletes):
-                self._simulation.at(time, self._find(name, row).delete, name, row)
-            for name, row in fit_rows(checked, tick.inserts):
-                self._simulation.at(time, self._find(name, row).insert, name, row)
-        self._simulation.run()
-
-    def report(self, checked: Checked, expected: Answers, strategy: str) -> Run:
-        """Read what every mote holds."""
-        held = [each for component in self._components for each in component.holdings]
-        answers = {
-            output.predicate: _sort(each.row for each in held if each.predicate == output.predicate)
-            for output in checked.outputs
-        }
-        derived = [len(each.derivations) for each in held if not checked.predicates[each.predicate].base]
-        tally = self.radio.tally
-        return Run(
-            answers,
-            expected,
-            _share(expected, answers),
-            _share(answers, expected),
-            tally,
-            sum(tally.bytes_by_mote) * 8 * PowerModel().radio_uj_per_bit / 1000,
-            [component.most_tuples for component in self._components],
-            sum(derived) / max(len(derived), 1),
-            max(derived, default=0),
-            strategy,
-            self._simulation.now,
-        )
-
-    def _make_agenda(self, board: Board, order: str) -> Agenda:
-        hold_us = _HOLD * self.radio.settings.most_delay_us
-        return StageAgenda(board.wake, hold_us) if order == "stage" else ArrivalAgenda()
-
-    def _find(self, predicate: str, row: Row) -> Component:
-        """The mote on which a fact arises."""
-        return self._components[find_home(self._program.schemas[predicate], row, self._program.motes)]
+def _report(field: Field, checked: Checked, expected: Answers, strategy: str, estimates: Estimates) -> Run:
+    """Read what every mote holds."""
+    held = [each for component in field.components for each in component.holdings]
+    answers = {
+        output.predicate: _sort(each.row for each in held if each.predicate == output.predicate)
+        for output in checked.outputs
+    }
+    derived = [len(each.derivations) for each in held if not checked.predicates[each.predicate].base]
+    return Run(
+        answers,
+        expected,
+        _share(expected, answers),
+        _share(answers, expected),
+        field.network.radio.tally,
+        Energy(field.network).total_mj,
+        [component.most_tuples for component in field.components],
+        sum(derived) / max(len(derived), 1),
+        max(derived, default=0),
+        max((component.store.latest_us for component in field.components), default=0),
+        strategy,
+        estimates,
+        field.network.simulation.now,
+    )
 
 
 def _sort(rows: Iterable[Row]) -> list[Row]:

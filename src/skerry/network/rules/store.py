@@ -39,7 +39,10 @@ class Store:
     def __init__(self) -> None:
         self._tuples: dict[TupleId, Stored] = {}
         self._dropped: set[TupleId] = set()
+        self._buried: dict[str, dict[TupleId, Stored]] = {}
         self._indexes: dict[str, dict[tuple[int, ...], _Index]] = {}
+        self.latest_us = 0
+        """By how much a tuple was stored later than joins rely on, at most."""
         self.most = 0
         """The most tuples that it has held."""
 
@@ -73,6 +76,18 @@ class Store:
             for columns, index in self._of(stored.predicate).items():
                 del index[_choose(stored.row, columns)][identity]
         return stored
+
+    def note_delay(self, over_us: int) -> None:
+        """Note by how much a tuple came later than joins rely on."""
+        self.latest_us = max(self.latest_us, over_us)
+
+    def bury(self, stored: Stored) -> None:
+        """Keep a tuple that was dropped for the joins that withdraw what was made with it."""
+        self._buried.setdefault(stored.predicate, {})[stored.id] = stored
+
+    def buried(self, predicate: str) -> Iterable[Stored]:
+        """The tuples of a predicate that were dropped and are kept."""
+        return list(self._buried.get(predicate, {}).values())
 
     def match(self, predicate: str, columns: tuple[int, ...], values: Row) -> Iterable[Stored]:
         """The tuples with given values in some columns, and perhaps others whose values Python takes for equal."""

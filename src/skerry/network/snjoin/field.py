@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from skerry.errors import InputError
 from skerry.network.message import Message
 from skerry.network.mote import Board
-from skerry.network.radio import Radio, RadioSettings
-from skerry.network.simulation import Simulation
+from skerry.network.network import Network
+from skerry.network.radio import RadioSettings
 from skerry.network.snjoin.collector import Answer, Collector
 from skerry.network.snjoin.head import ClusterHead, Roles
 from skerry.network.snjoin.occurrences import Occurrences, Table
@@ -44,6 +44,7 @@ class Outcome:
     begun: int
     probed: int
     dropped: int
+    refused: int
     late: int
     stale: int
     operations: int
@@ -51,6 +52,8 @@ class Outcome:
 
 class SensorField:
     """Sensors in clusters, ready to run. ``head_of`` has for each sensor its head; a head has itself.
+
+    ``most_skew_us`` is the largest difference between two clocks; answers are those of the times that sensors say.
 
     >>> field = SensorField([0, 0, 2, 2])
     >>> outcome = field.run([(1_000, 1, 7), (2_000, 3, 7)])
@@ -66,23 +69,26 @@ class SensorField:
         radio: RadioSettings | None = None,
         seed: int = 0,
         make_table: Callable[[], Table] = Occurrences,
+        most_skew_us: int = 0,
     ) -> None:
-        self._simulation = Simulation()
-        self._radio = Radio(self._simulation, make_topology(head_of), radio or RadioSettings(), seed)
+        if radio is not None and radio.duplication:
+            raise InputError(f"heads would find twice what they hear twice; got a duplication of {radio.duplication}")
+        self._network = Network(make_topology(head_of), radio, seed, most_skew_us)
+        self._simulation, boards = self._network.simulation, self._network.boards
         self._roles = Roles(tuple(sorted(set(head_of))), len(head_of))
         self._answers: list[Answer] = []
         self._delays: list[int] = []
         settings, count = settings or JoinSettings(), len(self._roles.heads)
         probers = [make_prober(own, count) for own in range(count)]
         self.heads = {
-            mote: ClusterHead(self._board(mote), self._roles, prober, settings, make_table())
+            mote: ClusterHead(boards[mote], self._roles, prober, settings, make_table())
             for mote, prober in zip(self._roles.heads, probers, strict=True)
         }
-        self._sensors = [self.heads.get(mote) or _Member(self._board(mote), head) for mote, head in enumerate(head_of)]
+        self._sensors = [self.heads.get(mote) or _Member(boards[mote], head) for mote, head in enumerate(head_of)]
         wants_feedback = any(prober.wants_feedback for prober in probers)
-        collector = Collector(self._board(self._roles.collector), self._roles, wants_feedback, self._deliver)
+        collector = Collector(boards[self._roles.collector], self._roles, wants_feedback, self._deliver)
         for mote, program in enumerate([*self._sensors, collector]):
-            self._radio.attach(mote, program)
+            self._network.radio.attach(mote, program)
 
     def run(self, readings: Iterable[tuple[int, int, int]]) -> Outcome:
         """Let sensors read (time, sensor, value), and go on until all is quiet."""
@@ -93,10 +99,7 @@ class SensorField:
         self._simulation.run()
         counts = [head.counts for head in self.heads.values()]
         sums = {name: sum(getattr(each, name) for each in counts) for name in vars(counts[0])}
-        return Outcome(self._answers, self._delays, self._radio.tally, **sums)
-
-    def _board(self, mote: int) -> Board:
-        return Board(mote, self._simulation, self._radio)
+        return Outcome(self._answers, self._delays, self._network.radio.tally, **sums)
 
     def _deliver(self, answer: Answer) -> None:
         self._answers.append(answer)

@@ -39,6 +39,8 @@ class HeadCounts:
     """Probes of other heads that it has answered."""
     dropped: int = 0
     """Tuples that found the buffer full. They are neither stored nor joined."""
+    refused: int = 0
+    """Probes that found the buffer full. Their tuples are stored, and have no answer."""
     late: int = 0
     """Tuples that came after ``settle_us``: others may have missed them."""
     stale: int = 0
@@ -79,12 +81,19 @@ class ClusterHead:
             self._take(SensorTuple(value, time, sender))
         elif tag == PROBE_TAG:
             sequence, by, found, members = body
-            self._probes.append(Probe(sequence, SensorTuple(*by), found, members))
-            self._work()
+            self._queue(Probe(sequence, SensorTuple(*by), found, members))
         elif tag == WEIGHTS_TAG:
             self._prober.learn(Note(*body))
         else:
             raise InputError(f"a cluster head knows tuples, probes and weights; got {tag!r}")
+
+    def _queue(self, probe: Probe) -> None:
+        """Let a probe wait for its turn."""
+        if len(self._probes) == self._settings.buffer_size:
+            self.counts.refused += 1
+            return
+        self._probes.append(probe)
+        self._work()
 
     def _take(self, new: SensorTuple) -> None:
         """Store a tuple, and begin with it when it has settled."""

@@ -21,7 +21,8 @@ class JoinSettings:
     settle_us: int = 100_000
     patience_us: int = MICROS["MINUTE"]
     buffer_size: int = 1_000_000
-    """How many tuples of its members a head holds that it has not begun with; others are dropped."""
+    """How many tuples of its members a head holds that it has not begun with, and how many probes that it has not
+    answered; others are dropped."""
     operation_us: float = 0.0
     """How long a head takes to handle a message, to look into a table, or to list a tuple."""
 

@@ -7,6 +7,7 @@ from skerry.errors import InputError
 from skerry.network.topology.geometric import make_field_with_hole, make_geometric
 from skerry.network.topology.grid import make_grid
 from skerry.network.topology.links_file import read_links
+from skerry.network.topology.measured import read_measured
 from skerry.network.topology.topology import Topology
 from skerry.network.topology.tree import make_tree
 
@@ -23,7 +24,8 @@ def read_topology(text: str) -> Topology:
     >>> read_topology("ring:5")
     Traceback (most recent call last):
     skerry.errors.InputError: unknown topology 'ring:5'; known: file:LINKS.csv[:POSITIONS.csv], \
-geometric:MOTES:RANGE[:SEED], grid:ROWSxCOLUMNS, holes:MOTES:RANGE[:SEED], tree:MOTES:FANOUT[:SEED]
+geometric:MOTES:RANGE[:SEED], grid:ROWSxCOLUMNS, holes:MOTES:RANGE[:SEED], \
+measured:DELIVERED.txt[:POSITIONS.txt[:LEAST]], tree:MOTES:FANOUT[:SEED]
     """
     kind, _, rest = text.partition(":")
     if kind not in _READERS:
@@ -65,6 +67,14 @@ def _file(parts: list[str]) -> Topology:
     return read_links(Path(links), *map(Path, positions))
 
 
+def _measured(parts: list[str]) -> Topology:
+    links, *rest = parts
+    if not links or len(rest) > 2:
+        raise ValueError(parts)
+    positions = Path(rest[0]) if rest else None
+    return read_measured(Path(links), positions, *map(float, rest[1:]))
+
+
 def _whole(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise ValueError(text)
@@ -82,6 +92,7 @@ _READERS: dict[str, tuple[str, Callable[[list[str]], Topology]]] = {
     "geometric": ("geometric:MOTES:RANGE[:SEED]", _geometric),
     "grid": ("grid:ROWSxCOLUMNS", _grid),
     "holes": ("holes:MOTES:RANGE[:SEED]", _holes),
+    "measured": ("measured:DELIVERED.txt[:POSITIONS.txt[:LEAST]]", _measured),
     "tree": ("tree:MOTES:FANOUT[:SEED]", _tree),
 }
 TOPOLOGY_FORMS = tuple(form for form, _ in _READERS.values())

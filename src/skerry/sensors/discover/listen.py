@@ -1,9 +1,9 @@
 """Listen to a broker for a while."""
 
-import ssl
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from uuid import uuid4
 
 import paho.mqtt.client as mqtt
@@ -12,7 +12,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from skerry.errors import SourceError
 from skerry.model.time import Micros
-from skerry.sensors.broker_address import BrokerAddress
+from skerry.sensors.broker_address import BrokerAddress, make_tls_context
 from skerry.sensors.discover.samples import Sample
 
 __all__ = ["listen"]
@@ -23,10 +23,14 @@ _PATIENCE_SECONDS = 10.0
 
 
 def listen(
-    address: BrokerAddress, topic: str, seconds: float, stopped: Callable[[], bool] = lambda: False
+    address: BrokerAddress,
+    topic: str,
+    seconds: float,
+    stopped: Callable[[], bool] = lambda: False,
+    ca_file: Path | None = None,
 ) -> list[Sample]:
     """All messages on a topic within some seconds, or as many as memory should hold."""
-    ear = _Ear(address, topic)
+    ear = _Ear(address, topic, ca_file)
     try:
         ear.connect()
         end = time.monotonic() + seconds
@@ -40,7 +44,7 @@ def listen(
 class _Ear:
     """One connection that hears."""
 
-    def __init__(self, address: BrokerAddress, topic: str) -> None:
+    def __init__(self, address: BrokerAddress, topic: str, ca_file: Path | None) -> None:
         self.heard: list[Sample] = []
         self._address, self._topic = address, topic
         self._bytes, self._refused = 0, ""
@@ -51,7 +55,7 @@ class _Ear:
         if address.username:
             client.username_pw_set(address.username, address.password)
         if address.is_encrypted:
-            client.tls_set_context(ssl.create_default_context())
+            client.tls_set_context(make_tls_context(ca_file, str(ca_file)))
         client.on_connect, client.on_message = self._on_connect, self._on_message
         client.on_subscribe = self._on_subscribe
 

@@ -39,12 +39,6 @@ class Proposal:
     garbled: int = 0
     """How many messages could not be read."""
 
-    def with_time_as_number(self) -> "Proposal":
-        """For a connector that reads times as texts alone: the number that is one is a number."""
-        assert self.event_time is not None
-        columns = {**self.columns, self.event_time.name: "DOUBLE" if self.event_time.unit == "s" else "BIGINT"}
-        return replace(self, columns=columns, event_time=None, delay_us=None)
-
 
 def propose(samples: Sequence[Sample]) -> list[Proposal]:
     """A proposal for each group of topics that carries readings alike.

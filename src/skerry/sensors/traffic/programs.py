@@ -14,7 +14,14 @@ _KNOWN = ("sensor", "ts", "segment", "side", "position", "lane", "latitude", "lo
 RAW = Program("raw", (*_KNOWN, "flow", "speed", "length", "occupancy"), bits=16, shared_bits=16)
 """Every sample, as it was taken."""
 
-VEHICLES = Program("vehicles", (*_KNOWN, "flow", "speed", "length"), bits=36, readings_per_s=5.0, shared_bits=36)
+VEHICLES = Program(
+    "vehicles",
+    (*_KNOWN, "flow", "speed", "length"),
+    bits=36,
+    readings_per_s=5.0,
+    shared_bits=36,
+    counted_in="flow",
+)
 """For each vehicle, when it began and ceased to cover a loop: (t0, t2) of the one, (t1, t3) of the other."""
 
 COUNTS = Program("counts", (*_KNOWN, "flow"), bits=8, readings_per_s=1.0, shared_bits=8)

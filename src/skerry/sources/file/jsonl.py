@@ -38,7 +38,8 @@ class JsonLane(TextLane):
         name = str(self._definition.event_time)
         keys = [name] if name in found else [key for key in found if key.casefold() == name.casefold()]
         value = found[keys[0]] if keys else None
-        return value if isinstance(value, str) else None
+        is_number = isinstance(value, int | float) and self._options.event_time_unit is not None
+        return str(value) if is_number else value if isinstance(value, str) else None
 
     def parse(self, lines: Lines) -> Parsed:
         """Let DuckDB take the objects apart, all declared keys at once."""

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from skerry.catalog import Source
-from skerry.errors import SourceError
+from skerry.errors import OptionError, SourceError
 from skerry.kernels.ahead import WITNESSES
 from skerry.model.arrays import Int64s
 from skerry.model.batch import as_batch, empty, join
@@ -67,6 +67,8 @@ class ParquetLane(FileLane):
 
     def check(self) -> None:
         """Read the footer, and compare its columns with the declaration."""
+        if self._options.event_time_unit is not None:
+            raise OptionError(f"option event_time_unit is for text; the times of {self.name} have a unit of their own")
         _ = self._columns
 
     def count(self) -> int:

@@ -14,7 +14,6 @@ import codecs
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -26,10 +25,11 @@ from skerry.catalog import Source
 from skerry.model.arrays import Bools, Int64s
 from skerry.model.batch import empty, join
 from skerry.model.time import START_OF_TIME, Micros
-from skerry.model.types import TIMESTAMP
 from skerry.sources.dead_letters import SHOWN_BYTES, byte_location, make_dead_letters, show_line
-from skerry.sources.file.conform import EARLIEST, LATEST, Rows, conform, unpack_texts
+from skerry.sources.epoch_times import count_since_1970
+from skerry.sources.file.conform import Rows, conform, unpack_texts
 from skerry.sources.file.lane import MANY_ROWS, FileLane, StoredFile, Unit, report_read_errors
+from skerry.sources.file.moments import read_moments
 from skerry.sources.file.options import FileOptions
 from skerry.sources.source import REJECTS
 
@@ -45,7 +45,6 @@ _PIECE_BYTES = 1 << 20
 
 _PEEK_BYTES = 1 << 14
 _PEEK_LINES = 8
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -305,7 +304,7 @@ class TextLane(FileLane):
         with report_read_errors(self.name):
             block = self.read_records(*self._byte_range(unit))
             parsed = self.parse(block.lines.skip_to(self.body_start()))
-        found = conform(parsed.texts, self._definition.schema, self._definition.event_time)
+        found = conform(self._read_numbers(parsed.texts), self._definition.schema, self._definition.event_time)
         misfits = parsed.lines.take(found.misfits).to_dead_letters(found.reasons)
 
         def reject(rows: Rows, reasons: Sequence[str]) -> pa.RecordBatch:
@@ -339,10 +338,18 @@ class TextLane(FileLane):
     def _read_times(self, lines: Lines) -> Int64s:
         """The event times of lines, without those that cannot be read."""
         name = str(self._definition.event_time)
-        texts = self.parse(lines).texts.select([name])
+        texts = self._read_numbers(self.parse(lines).texts.select([name]))
         read = conform(texts, pa.schema([self._definition.schema.field(name)]), name).readings
         times: Int64s = read.column(name).cast(pa.int64()).to_numpy()
         return times
+
+    def _read_numbers(self, texts: pa.RecordBatch) -> pa.RecordBatch:
+        """Texts, with those of the event time as moments where they are numbers in a unit."""
+        name, unit = self._definition.event_time, self._options.event_time_unit
+        if name is None or unit is None:
+            return texts
+        index = texts.schema.get_field_index(name)
+        return texts.set_column(index, name, count_since_1970(texts.column(index), unit))
 
     def read_records(self, start: int, stop: int) -> Block:
         """Read the records that start in a range of bytes: lines, unless a format says otherwise."""
@@ -401,22 +408,6 @@ class TextLane(FileLane):
         return next((moment for moment in moments if moment <= middle + self._limit.near_us), middle)
 
     def _find_moments(self, lines: "pa.Array[Any]") -> list[Micros]:
-        texts = (self.event_time_of(line.decode()) for line in lines.to_pylist())
-        moments = (_read_moment(text) for text in texts if text)
-        return [moment for moment in moments if moment is not None]
-
-
-def _read_moment(text: str) -> Micros | None:
-    """Read one time as ``conform`` would, or nearly: Python reads the usual forms at once."""
-    try:
-        read = datetime.fromisoformat(text.strip())
-    except ValueError:
-        return _read_unusual_moment(text)
-    aware = read if read.tzinfo else read.replace(tzinfo=UTC)
-    moment = Micros((aware - _EPOCH) // timedelta(microseconds=1))
-    return moment if EARLIEST <= moment <= LATEST else None
-
-
-def _read_unusual_moment(text: str) -> Micros | None:
-    times = conform(pa.record_batch({"ts": [text]}), pa.schema({"ts": TIMESTAMP}), "ts").readings.column("ts")
-    return Micros(times.cast(pa.int64())[0].as_py()) if len(times) else None
+        return read_moments(
+            [self.event_time_of(line.decode()) for line in lines.to_pylist()], self._options.event_time_unit
+        )

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from skerry.catalog import Source
 from skerry.errors import SourceError
-from skerry.model.options import Option, Owner, one_of, parse_options, span_of_time, truth_value
+from skerry.model.options import Option, Owner, parse_options, span_of_time, truth_value
 from skerry.model.time import MICROS, Micros
 from skerry.sources.file.options import FILE_OPTIONS, FileOptions
 from skerry.sources.folder.watch import FolderReceiving
@@ -20,7 +20,6 @@ __all__ = ["FolderConnector"]
 
 _OWN = (
     Option("settle", span_of_time(0, MICROS["DAY"]), "2s", "When a last line without a line end counts as whole."),
-    Option("event_time_unit", one_of("s", "ms", "us", "ns"), help="The unit of event times that are numbers."),
     Option("arrival_time", truth_value(), "false", "Whether a reading without an event time gets that of its arrival."),
 )
 
@@ -49,7 +48,7 @@ class FolderConnector(SpooledConnector):
         suffix = Path(options.path).suffix.lower()
         if suffix not in FORMATS:
             raise SourceError(f"a folder is watched for files with a suffix; {options.path!r} has none of {_KNOWN}")
-        decoder = Decoder(definition, None, own["event_time_unit"], own["arrival_time"])
+        decoder = Decoder(definition, None, options.event_time_unit, own["arrival_time"])
         return cls(definition, decoder, None, options, base.absolute(), own["settle"])
 
     def receive(self) -> AbstractContextManager[Receiving]:

@@ -1,7 +1,6 @@
 """A client of an MQTT broker that acknowledges what is on disk."""
 
 import logging
-import ssl
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,12 +14,13 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from skerry.errors import SkerryError, SourceError
 from skerry.model.atomic_write import write_atomically
-from skerry.sensors.broker_address import BrokerAddress
+from skerry.sensors.broker_address import BrokerAddress, make_tls_context
 from skerry.sensors.heard import Heard
 from skerry.sensors.messages import Setting
 from skerry.sensors.proxies import Proxy
 from skerry.sources.mqtt.cbor import to_json
 from skerry.sources.mqtt.control import ControlChannel, find_state_topic
+from skerry.sources.mqtt.echo import Echo, name_echo_topic
 from skerry.sources.mqtt.options import MqttOptions
 from skerry.sources.mqtt.topic import Topic
 from skerry.sources.spool.doubles import Identity
@@ -34,6 +34,7 @@ _log = logging.getLogger(__name__)
 _PATIENCE_SECONDS = 10.0
 """How long the first connection may take: later ones are tried for ever."""
 _MOST_UNACKNOWLEDGED = 20_000
+_ECHO_SECONDS = 0.01
 _REFUSED = 128
 
 
@@ -47,19 +48,17 @@ class MqttReceiving:
     def __init__(self, source: str, options: MqttOptions, base: Path, folder: Path, identity: Identity) -> None:
         self._source, self._options, self._topic = source, options, Topic.parse(options.topic)
         self._address = BrokerAddress.parse(options.url)
-        self._receiver = Receiver(
-            folder,
-            options.max_message_bytes,
-            identity,
-            lambda: self._client.is_connected(),
-            pattern=self._topic.pattern,
-        )
+        client_id = _find_client_id(options, folder)
+        self._echo = Echo(name_echo_topic(options.topic, client_id))
+        pattern = self._topic.pattern
+        self._receiver = Receiver(folder, options.max_message_bytes, identity, self._has_caught_up, pattern=pattern)
         state_topic = find_state_topic(options.topic)
         self._channel = ControlChannel(state_topic, self._publish) if state_topic else None
-        self._answered = threading.Event()
+        self._answered, self._ended = threading.Event(), threading.Event()
+        self._echoing = threading.Thread(target=self._keep_echoing, name="echo", daemon=True)
         self._failure: SkerryError | None = None
         self._is_closing = False
-        self._client = self._make_client(_find_client_id(options, folder), base)
+        self._client = self._make_client(client_id, base)
 
     def __enter__(self) -> "MqttReceiving":
         """Connect. If the broker does not answer at first, that is an error; later it is waited for."""
@@ -70,6 +69,7 @@ class MqttReceiving:
             self._receiver.__exit__(None, None, None)
             raise self._describe(getattr(error, "strerror", None) or str(error)) from None
         self._client.loop_start()
+        self._echoing.start()
         self._answered.wait(_PATIENCE_SECONDS)
         if self._failure or not self._answered.is_set():
             self.__exit__(None, None, None)
@@ -81,6 +81,8 @@ class MqttReceiving:
     ) -> None:
         """Disconnect, after what has come is on disk and acknowledged."""
         self._is_closing = True
+        self._ended.set()
+        self._echoing.join()
         self._receiver.__exit__(kind, error, trace)
         self._client.disconnect()
         self._client.loop_stop()
@@ -108,6 +110,16 @@ class MqttReceiving:
         """What was taken last is kept."""
         self._receiver.counts.settle()
 
+    def _keep_echoing(self) -> None:
+        """While a sensor waits for control, know how old its next message is: it listens for a moment only."""
+        while self._channel and not self._ended.wait(_ECHO_SECONDS):
+            if self._has_caught_up() and not self._echo.is_crowded and self._channel.has_control_due(tell_time()):
+                self._echo.send(self._publish)
+
+    def _has_caught_up(self) -> bool:
+        """Whether what comes now was sent now, and not while we were away."""
+        return self._client.is_connected() and self._echo.is_heard
+
     def _publish(self, topic: str, payload: bytes) -> None:
         self._client.publish(topic, payload, qos=1)
 
@@ -121,7 +133,8 @@ class MqttReceiving:
         if self._address.username is not None:
             client.username_pw_set(self._address.username, password)
         if self._address.is_encrypted:
-            client.tls_set_context(_make_context(self._options.ca_file, base))
+            ca_file = self._options.ca_file
+            client.tls_set_context(make_tls_context(base / ca_file if ca_file else None, ca_file or ""))
         client.on_connect, client.on_subscribe = self._on_connect, self._on_subscribe
         client.on_message, client.on_disconnect = self._on_message, self._on_disconnect
         return client
@@ -132,16 +145,20 @@ class MqttReceiving:
         if code.is_failure:
             self._fail(f"{code}".lower())
             return
-        wanted = [(self._topic.filter, self._options.qos)]
+        self._echo.forget()
+        wanted = [(self._topic.filter, self._options.qos), (self._echo.topic, 1)]
         if self._channel:
             wanted.append((self._channel.topic.filter, 1))
         client.subscribe(wanted)
+        if flags.session_present:  # it knows what we want; its answer comes after all that it has kept for us
+            self._answered.set()
 
     def _on_subscribe(
         self, client: paho.Client, data: object, mid: int, codes: list[ReasonCode], more: Properties | None
     ) -> None:
         if codes[0].value >= _REFUSED:  # of the readings; without states there is no control
             self._fail(f"it does not let us subscribe to {self._topic.filter!r}")
+        self._echo.send(self._publish)
         self._answered.set()
 
     def _on_disconnect(
@@ -158,14 +175,17 @@ class MqttReceiving:
     def _on_message(self, client: paho.Client, data: object, message: paho.MQTTMessage) -> None:
         """Take a message in. A retained one is no news: it was sent before we asked."""
         now, payload, problem = tell_time(), bytes(message.payload), None
-        is_state = self._channel and self._channel.take_state(message.topic, payload, now, is_retained=message.retain)
-        if is_state or message.retain:
+        is_echo, age_s = self._echo.take(message.topic, payload), self._echo.age_s
+        is_state = self._channel and self._channel.take_state(
+            message.topic, payload, now, float("inf") if message.retain else age_s
+        )
+        if is_echo or is_state or message.retain:
             self._acknowledge(message)
             return
         if self._options.encoding == "cbor":
             payload, problem = to_json(payload)
         if self._channel:
-            self._channel.note_data(message.topic, payload, now)
+            self._channel.note_data(message.topic, payload, now, age_s)
         taken = Message(message.topic, payload, now, problem, is_repeated=message.dup)
         try:
             self._receiver.put(taken, lambda: self._acknowledge(message))
@@ -193,10 +213,3 @@ def _find_client_id(options: MqttOptions, folder: Path) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(file, f"skerry-{uuid4().hex[:12]}".encode())
     return file.read_text()
-
-
-def _make_context(ca_file: str | None, base: Path) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=None if ca_file is None else str(base / ca_file))
-    except (OSError, ssl.SSLError) as error:
-        raise SourceError(f"cannot read ca_file {ca_file!r}: {error.strerror or error}") from None

@@ -4,13 +4,15 @@ import json
 import logging
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import cbor2
 
 from skerry.model.time import Micros
 from skerry.sensors.messages import Control, SensorState, Setting
 from skerry.sensors.proxies import Proxies, Proxy
+from skerry.sensors.watch import read_readings
 from skerry.sources.mqtt.topic import Topic
 
 __all__ = ["ControlChannel", "find_state_topic"]
@@ -55,8 +57,11 @@ class ControlChannel:
         with self._lock:
             return dict(self._proxies.by_sensor)
 
-    def take_state(self, topic: str, payload: bytes, now: Micros, *, is_retained: bool) -> bool:
-        """Take a message in, if it is a state. One that the broker has kept does not say that a sensor listens now."""
+    def take_state(self, topic: str, payload: bytes, now: Micros, age_s: float) -> bool:
+        """Take a message in, if it is a state. One that is too old does not say that a sensor listens now.
+
+        ``age_s`` is how long ago the broker can have taken it at the most.
+        """
         found = re.fullmatch(self.topic.pattern, topic)
         if found is None:
             return False
@@ -64,18 +69,33 @@ class ControlChannel:
         if state is None:
             _log.warning("%s: a state that cannot be read", topic)
             return True
-        self._hear(found["sensor"], topic, now, state, listens=not is_retained and state.listens_ms > 0)
+        self._hear(found["sensor"], topic, now, state, listens=_is_listening(state.listens_ms, age_s))
         return True
 
-    def note_data(self, topic: str, payload: bytes, now: Micros) -> None:
-        """A sensor has sent readings; the message says whether it listens."""
+    def has_control_due(self, now: Micros) -> bool:
+        """Whether some sensor is to be told something when it listens next."""
+        with self._lock:
+            return self._proxies.has_control_due(now)
+
+    def note_data(self, topic: str, payload: bytes, now: Micros, age_s: float) -> None:
+        """A sensor has sent readings; the message says whether it listens, unless it is too old."""
         found = re.fullmatch(self.topic.pattern, _replace_last(topic, _STATE))
         if found is not None:
-            self._hear(found["sensor"], topic, now, None, listens=_says_listening(payload))
+            listens = _is_listening(_find_listens_ms(payload), age_s)
+            self._hear(found["sensor"], topic, now, None, read_readings(payload), listens=listens)
 
-    def _hear(self, sensor: str, topic: str, now: Micros, state: SensorState | None, *, listens: bool) -> None:
+    def _hear(
+        self,
+        sensor: str,
+        topic: str,
+        now: Micros,
+        state: SensorState | None,
+        readings: Sequence[Mapping[str, Any]] = (),
+        *,
+        listens: bool,
+    ) -> None:
         with self._lock:
-            control = self._proxies.hear(sensor, now, state, listens=listens)
+            control = self._proxies.hear(sensor, now, state, readings, listens=listens)
         if control is not None:
             self._publish(_replace_last(topic, _CONTROL), _write(control))
 
@@ -88,9 +108,18 @@ def _write(control: Control) -> bytes:
     return json.dumps(control.to_json()).encode()
 
 
-def _says_listening(payload: bytes) -> bool:
+def _find_listens_ms(payload: bytes) -> float:
     found = _LISTENS.search(payload)
-    return found is not None and float(found[1]) > 0
+    return 0.0 if found is None else float(found[1])
+
+
+def _is_listening(listens_ms: float, age_s: float) -> bool:
+    """Whether a sensor still listens after its message, with as much time left for the way to it.
+
+    >>> _is_listening(50.0, age_s=0.02), _is_listening(50.0, age_s=0.03), _is_listening(0.0, age_s=0.0)
+    (True, False, False)
+    """
+    return listens_ms > 0 and 2.0 * age_s <= listens_ms / 1000
 
 
 def _read_state(payload: bytes) -> SensorState | None:

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from skerry.errors import SourceError
 from skerry.model.options import Option, Owner, one_of, parse_options, text, truth_value, whole_number
+from skerry.sensors.broker_address import read_password
+from skerry.sources.epoch_times import EVENT_TIME_UNIT
 
 __all__ = ["MQTT_OPTIONS", "MqttOptions"]
 
@@ -20,7 +21,7 @@ MQTT_OPTIONS = (
     Option("password_file", text(), help="A file with the password, if the url names a user."),
     Option("ca_file", text(), help="Certificates to trust, for mqtts; by itself, those of this machine."),
     Option("sequence", text(), help="The key of a sensor's own sequence number: it tells doubles."),
-    Option("event_time_unit", one_of("s", "ms", "us", "ns"), help="The unit of event times that are numbers."),
+    EVENT_TIME_UNIT,
     Option("arrival_time", truth_value(), "false", "Whether a reading without an event time gets that of its arrival."),
     Option("max_message_bytes", whole_number(1, _MOST_BYTES), str(1 << 20), "The longest message."),
 )
@@ -51,8 +52,4 @@ class MqttOptions:
         """The password in the file, without the line end."""
         if self.password_file is None:
             return None
-        try:
-            return (base / self.password_file).read_text().rstrip("\r\n")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is not text"
-            raise SourceError(f"cannot read password_file {self.password_file!r}: {reason}") from None
+        return read_password(base / self.password_file, self.password_file)

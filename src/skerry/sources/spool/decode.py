@@ -1,7 +1,6 @@
 """From what was received to readings: keys to columns, levels of a topic to columns, times, and what does not fit."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,18 +9,15 @@ import pyarrow.compute as pc
 from skerry.catalog import Source
 from skerry.model.arrays import Bools
 from skerry.model.batch import join
-from skerry.model.time import MICROS
 from skerry.sources.ahead import AheadLimit
 from skerry.sources.dead_letters import make_dead_letters, show_line
+from skerry.sources.epoch_times import count_since_1970
 from skerry.sources.file.conform import Column, conform
 from skerry.sources.file.jsonl import NO_OBJECT, extract_texts
 from skerry.sources.source import REJECTS, Decoded
 from skerry.sources.spool.origins import match_origins
 
 __all__ = ["Decoder"]
-
-_UNITS = {"s": MICROS["SECOND"], "ms": MICROS["MILLISECOND"], "us": 1}
-_NUMBER = r"^\s*-?\d{1,19}(\.\d+)?([eE][+-]?\d+)?\s*$"
 
 
 @dataclass(frozen=True)
@@ -69,7 +65,7 @@ class Decoder:
     def _read_moments(self, texts: Column, arrived: Column) -> Column:
         """Event times, with those of arrival where there are none."""
         if self.time_unit is not None:
-            texts = _count_since_1970(texts, self.time_unit)
+            texts = count_since_1970(texts, self.time_unit)
         if not self.is_arrival_time or not texts.null_count:
             return texts
         own = arrived if texts.type == arrived.type else arrived.cast(pa.string())
@@ -91,35 +87,6 @@ class Decoder:
         return [
             limit.explain_by_clock(column, moment) for moment in readings.column(column).cast(pa.int64()).to_pylist()
         ]
-
-
-def _count_since_1970(texts: Column, unit: str) -> Column:
-    """Numbers since 1970 as moments. If there are other texts among them, all stay texts."""
-    is_number = pc.match_substring_regex(texts, _NUMBER).fill_null(False)
-    numbers: Any = pc.utf8_trim_whitespace(pc.if_else(is_number, texts, pa.scalar(None, pa.string())))
-    micros = np.floor_divide(_to_whole(numbers), 1_000) if unit == "ns" else _to_micros(numbers, _UNITS[unit])
-    moments = pa.array(micros, pa.timestamp("us"), mask=numbers.is_null().to_numpy(zero_copy_only=False))
-    if numbers.null_count == texts.null_count:
-        return moments
-    return pc.if_else(is_number, moments.cast(pa.string()), texts)
-
-
-def _to_whole(numbers: Column) -> "np.ndarray[Any, np.dtype[np.int64]]":
-    try:
-        return numbers.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-    except pa.ArrowInvalid:
-        return np.round(numbers.cast(pa.float64()).fill_null(0).to_numpy(zero_copy_only=False)).astype(np.int64)
-
-
-def _to_micros(numbers: Column, factor: int) -> "np.ndarray[Any, np.dtype[np.int64]]":
-    """Whole numbers exactly, others to the nearest microsecond."""
-    most = 2**63 // factor - 1
-    try:
-        whole = numbers.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-        return np.clip(whole, -most, most) * factor
-    except pa.ArrowInvalid:
-        values = numbers.cast(pa.float64()).fill_null(0).to_numpy(zero_copy_only=False)
-        return np.round(np.clip(values, -most, most) * factor).astype(np.int64)
 
 
 def _reject(received: pa.RecordBatch, reasons: "str | list[str]") -> pa.RecordBatch:

@@ -115,8 +115,8 @@ def test_a_sleeping_mote_looks_in_and_can_be_woken(broker, tmp_path):
 def test_proxies_bring_a_fleet_to_what_is_wanted_and_no_further(broker, tmp_path):
     def answer(listener, topic, body):
         payload, now = json.dumps(body).encode(), Micros(time.time_ns() // 1000)
-        if not channel.take_state(topic, payload, now, is_retained=False):
-            channel.note_data(topic, payload, now)
+        if not channel.take_state(topic, payload, now, 0.0):
+            channel.note_data(topic, payload, now, 0.0)
 
     with listening(broker, answer) as heard:
         channel = ControlChannel("f/{sensor}/state", lambda topic, payload: heard.client.publish(topic, payload, qos=1))

@@ -7,9 +7,12 @@ from pathlib import Path
 
 from paho.mqtt.client import MQTTMessage
 
+from skerry.errors import InputError
 from skerry.model.time import MICROS, Micros
 from skerry.sensors.broker_address import BrokerAddress
+from skerry.sources.sim.motes.ether import Ether
 from skerry.sources.sim.motes.kinds import KINDS
+from skerry.sources.sim.motes.link import Link
 from skerry.sources.sim.motes.mote import Hearing, Mote
 from skerry.sources.sim.motes.radio import Radio
 from skerry.sources.sim.motes.sender import Sender
@@ -33,22 +36,26 @@ class Fleet:
     Times are those of the simulation. It begins at ``start_us``, or now.
 
     ``Fleet(FleetSettings({"air": 10}), BrokerAddress.parse("mqtt://127.0.0.1")).run(seconds=5.0)``
+
+    In an ``ether`` instead of on a broker, seconds are simulated: a day takes as long as the motes have to do.
     """
 
     def __init__(
         self,
         settings: FleetSettings,
-        address: BrokerAddress,
+        address: BrokerAddress | None,
         truth: Path | None = None,
         certificate: Path | None = None,
         start_us: Micros | None = None,
+        ether: Ether | None = None,
     ) -> None:
         self.settings, self.tally, self._truth = settings, Tally(), Truth(truth)
         self.motes, self._is_live = _build(settings), start_us is None
         self.start_us = Micros(time.time_ns() // 1000) if start_us is None else start_us
         self._by_topic = {f"{settings.prefix}/{mote.name}/control": mote for mote in self.motes}
-        self._radio = Radio(address, list(self._by_topic), self._hear, self._acknowledge, certificate)
-        self._sender = Sender(settings, self._radio, self._truth, self.tally)
+        self._clock: Callable[[], float] = ether.tell_seconds if ether else time.monotonic
+        self._radio = self._join(ether) if ether else self._tune(address, certificate)
+        self._sender = Sender(settings, self._radio, self._truth, self.tally, self._clock)
         self._numbers = {mote.name: number for number, mote in enumerate(self.motes)}
         self._every_us = round(settings.publish_every_s * MICROS["SECOND"])
         self._began_s = 0.0
@@ -60,7 +67,7 @@ class Fleet:
         stopped: Callable[[], bool] = lambda: False,
         watch: Callable[[Tally], None] = lambda tally: None,
     ) -> Tally:
-        """Simulate for so many seconds of the wall clock, or until told to stop; give what it came to.
+        """Simulate for so many seconds of the clock, or until told to stop; give what it came to.
 
         ``watch`` is called a few times per second.
         """
@@ -68,7 +75,7 @@ class Fleet:
         self._begin()
         ends_s = float("inf") if seconds is None else self._began_s + seconds
         watched_s = 0.0
-        while not stopped() and (now_s := time.monotonic()) < ends_s:
+        while not stopped() and (now_s := self._clock()) < ends_s:
             self._take_turns()
             self._radio.poll(min(self._until_next_turn_s(), ends_s - now_s, 0.1))
             if now_s - watched_s > 0.2:
@@ -79,13 +86,22 @@ class Fleet:
     @property
     def now_us(self) -> Micros:
         """The time of the simulation."""
-        return Micros(self.start_us + int((time.monotonic() - self._began_s) * self.settings.speed * 1e6))
+        return Micros(self.start_us + int((self._clock() - self._began_s) * self.settings.speed * 1e6))
+
+    def _tune(self, address: BrokerAddress | None, certificate: Path | None) -> Link:
+        if address is None:
+            raise InputError("a fleet needs the address of a broker, or an ether; got neither")
+        return Radio(address, list(self._by_topic), self._hear, self._acknowledge, certificate)
+
+    def _join(self, ether: Ether) -> Link:
+        ether.join(self._hear, self._acknowledge)
+        return ether
 
     def _begin(self) -> None:
         for mote in self.motes:
             mote.prepare(self.start_us)
         self._introduce()
-        self._began_s = time.monotonic()
+        self._began_s = self._clock()
         if self._is_live:
             self.start_us = Micros(time.time_ns() // 1000)
         self._turns = self._plan()
@@ -160,12 +176,13 @@ class Fleet:
         mote = self._by_topic.get(topic)
         if mote is None:
             return
-        now_s, opened_s = time.monotonic(), mote.listens_until_s - self.settings.listens_ms / 1000
+        now_s, opened_s = self._clock(), mote.listens_until_s - self.settings.listens_ms / 1000
         heard = mote.hear(bytes(message.payload), self._is_in_time(mote) and not message.retain)
         self.tally.controls[heard] += 1
         after_ms = round((now_s - opened_s) * 1000, 3) if opened_s > 0 else None
         payload = message.payload[:1000].decode("utf-8", "replace")
-        self._truth.note("control", mote.name, heard=heard, received=time.time(), after_ms=after_ms, payload=payload)
+        when = {"received": time.time(), "after_ms": after_ms, "window": mote.windows}
+        self._truth.note("control", mote.name, heard=heard, **when, payload=payload)
         if heard not in (Hearing.DEAD, Hearing.OUTSIDE, Hearing.GARBLED):
             self._sender.send_state(mote, self._numbers[mote.name], self.now_us)
 
@@ -193,15 +210,14 @@ class Fleet:
 
     def _finish(self) -> Tally:
         """Wait a little for the broker's answers, so that the truth is whole."""
-        deadline_s = time.monotonic() + _FAREWELL_S
-        while self._radio.unacknowledged and time.monotonic() < deadline_s:
+        deadline_s = self._clock() + _FAREWELL_S
+        while self._radio.unacknowledged and self._clock() < deadline_s:
             self._radio.poll(0.05)
         self._sender.give_up(self._radio.unacknowledged)
         self._radio.close()
         for mote in self.motes:
-            self._truth.note(
-                "energy", mote.name, **_describe_energy(mote), control=mote.control, **mote.setting.to_json()
-            )
+            counts = {"states": mote.states, "windows": mote.windows, "outside": mote.outside, "control": mote.control}
+            self._truth.note("energy", mote.name, **_describe_energy(mote), **counts, **mote.setting.to_json())
         self._truth.summarize(self._count().to_json())
         self._truth.close()
         return self.tally
@@ -209,7 +225,7 @@ class Fleet:
 
 def _describe_energy(mote: Mote) -> dict[str, float]:
     """What a mote has used, by component, and what is left."""
-    parts = ("radio_mj", "processor_mj", "conversion_mj", "idle_mj")
+    parts = ("radio_mj", "processor_mj", "conversion_mj", "idle_mj", "listening_mj")
     used = {name: round(getattr(mote.meter, name), 6) for name in parts}
     return {"energy_mj": round(mote.meter.total_mj, 6), **used, "battery": round(mote.meter.battery, 9)}
 

@@ -8,6 +8,7 @@ from typing import Any
 from skerry.errors import InputError
 from skerry.model.time import MICROS, Micros
 from skerry.sensors.energy_meter import EnergyMeter
+from skerry.sensors.habits import STATE_BITS
 from skerry.sensors.messages import Control, SensorState, Setting
 from skerry.sensors.power import PowerModel
 from skerry.sensors.program import Program
@@ -48,6 +49,9 @@ class Reading:
 class Mote:
     """A mote with everything that changes about it. ``number`` is its own in the fleet, ``index`` among its kind.
 
+    It counts the windows in which it has listened, notes in which of them it took its last control, and counts control
+    that came ``outside`` of windows.
+
     >>> from skerry.sources.sim.motes.kinds import KINDS
     >>> mote = Mote(FleetSettings({"air": 1}), KINDS["air"], index=0, number=0)
     >>> mote.hear(b'{"control": 1, "program": "dust", "sample_period_ms": 500}', is_listening=True)
@@ -59,9 +63,10 @@ class Mote:
     def __init__(self, settings: FleetSettings, kind: Kind, index: int, number: int) -> None:
         self.name, self.kind = f"{kind.name}-{index:04d}", kind
         self.faults = MoteFaults(settings.faults, settings.seed, number)
-        self.meter = EnergyMeter(PowerModel(battery_mah=settings.battery_mah))
+        self.meter = EnergyMeter(PowerModel(battery_mah=settings.battery_mah, listening_mw=settings.listening_mw))
         self.latitude, self.longitude = kind.locate(settings.seed, index)
         self.is_alive, self.listens_until_s, self.messages = True, float("-inf"), 0
+        self.states = self.windows = self.taken_in_window = self.outside = 0
         self.silent_since_us = self.state_sent_us = Micros(0)
         self._settings, self._recorder = settings, Recorder(kind, settings.seed, index)
         self._sequence = settings.first_sequence
@@ -119,11 +124,24 @@ class Mote:
         cycles, bits = samples * self.program.cycles_per_sample, self.program.count_bits(self._sent_columns())
         self.meter.spend(seconds=seconds, samples=samples, cycles=cycles, bits=bits * readings_sent)
 
+    def spend_state(self) -> None:
+        """Drain the battery by a state that was sent."""
+        self.states += 1
+        self.meter.spend(seconds=0.0, bits=STATE_BITS)
+
+    def listen(self, now_s: float) -> None:
+        """Listen for a while from now on. A window that is open stays open for longer, and is no second one."""
+        listens_s = self._settings.listens_ms / 1000
+        self.windows += now_s > self.listens_until_s
+        self.meter.spend(seconds=0.0, listening_s=max(now_s + listens_s - max(self.listens_until_s, now_s), 0.0))
+        self.listens_until_s = now_s + listens_s
+
     def hear(self, payload: bytes, is_listening: bool) -> Hearing:
         """Take a control message, if there is reason to."""
         if not self.is_alive:
             return Hearing.DEAD
         if not is_listening:
+            self.outside += 1
             return Hearing.OUTSIDE
         try:
             control = _read(payload)
@@ -134,7 +152,7 @@ class Mote:
             return Hearing.REFUSED
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
             return Hearing.GARBLED
-        self.control = control.number
+        self.control, self.taken_in_window = control.number, self.windows
         return Hearing.TAKEN
 
     def _obey(self, asked: Setting) -> Setting:

@@ -1,14 +1,13 @@
 """From readings to messages, with the faults on the way, and from the broker's answers to the ground truth."""
 
-import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from skerry.model.time import Micros
+from skerry.sources.sim.motes.link import Link
 from skerry.sources.sim.motes.mote import Mote, Reading
 from skerry.sources.sim.motes.payload import ENCODERS, TIME_WRITERS, encode_state, garble
-from skerry.sources.sim.motes.radio import Radio
 from skerry.sources.sim.motes.settings import FleetSettings
 from skerry.sources.sim.motes.tally import Tally
 from skerry.sources.sim.motes.truth import Truth
@@ -39,8 +38,10 @@ class _Sent:
 class Sender:
     """Sends for all motes of a fleet. State: the message that each mote holds back, if it does."""
 
-    def __init__(self, settings: FleetSettings, radio: Radio, truth: Truth, tally: Tally) -> None:
-        self._settings, self._radio, self._truth, self._tally = settings, radio, truth, tally
+    def __init__(
+        self, settings: FleetSettings, radio: Link, truth: Truth, tally: Tally, clock: Callable[[], float]
+    ) -> None:
+        self._settings, self._radio, self._truth, self._tally, self._clock = settings, radio, truth, tally, clock
         self._encode, self._write_time = ENCODERS[settings.encoding], TIME_WRITERS[settings.time_form]
         self._held_back: dict[str, _Message] = {}
 
@@ -64,6 +65,7 @@ class Sender:
         payload = encode_state(mote.describe().to_json())
         if self._radio.publish(number, self._topic(mote, "state"), payload, _Sent(mote), is_retained=True):
             mote.silent_since_us = mote.state_sent_us = now_us
+            mote.spend_state()
         else:
             mote.silent_since_us = mote.state_sent_us = Micros(0)
 
@@ -75,7 +77,7 @@ class Sender:
     def acknowledge(self, sent: Any) -> None:
         """Note what the broker has. From now on the mote listens, for it knows that it was heard."""
         if sent.mote.is_alive:
-            sent.mote.listens_until_s = time.monotonic() + self._settings.listens_ms / 1000
+            sent.mote.listen(self._clock())
         message = sent.message
         if message is None:
             self._tally.states += 1

@@ -66,6 +66,7 @@ class FleetSettings:
     time_form: str = "iso"
     speed: float = 1.0
     battery_mah: float = 100.0
+    listening_mw: float = 0.0
     first_sequence: int = 0
     faults: Faults = field(default_factory=Faults)
 
@@ -79,6 +80,7 @@ class FleetSettings:
         _check("speed", self.speed, 0.01, 1000.0)
         _check("battery", self.battery_mah, 1e-6, 1e6)
         _check("listens", self.listens_ms, 0.0, 60_000.0)
+        _check("listening", self.listening_mw, 0.0, 1e6)
         _check("seed", self.seed, 0, 2**63 - 1)
         if self.sample_period_us is not None:
             rates = (1e6 / _LONGEST_PERIOD_US, 1e6 / SHORTEST_PERIOD_US)

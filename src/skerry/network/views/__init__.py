@@ -1,0 +1,1 @@
+"""SQL views on motes: where their rows meet, what that costs, and the runtime that simulates it."""
