@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
@@ -127,7 +128,11 @@ def _format_head(task: _Task, program: Path, first: Run) -> str:
     motes = f"{len(task.topology):,} motes"
     how = f"{first.strategy}, {task.order} order, loss {task.settings.loss:g}"
     head = f"{program.name} on {task.topology.name} ({motes}): {how}"
-    tried = ", ".join(f"{name} {messages:,.0f}" for name, messages in first.estimates.items())
+    least = min(first.estimates.values(), default=0)
+    tried = ", ".join(
+        f"{name} {messages:,.0f}" if isfinite(messages) else f"{name} more than {least:,.0f}"
+        for name, messages in first.estimates.items()
+    )
     chosen = [f"chosen by messages expected: {tried}"] if tried else []
     return "\n".join([head, *chosen, f"answers of the first run: {answers or 'none'}"])
 
