@@ -21,6 +21,8 @@ def open_duckdb() -> duckdb.DuckDBPyConnection:
         connection.execute("SET TimeZone = 'UTC'; SET integer_division = true; SET memory_limit = '2GB'")
         # A subexpression that occurs twice would be computed once, before TRY could catch its error.
         connection.execute("SET disabled_optimizers = 'common_subexpressions'")
+        # On a busy machine it would draw a bar on the terminal for each query that takes two seconds.
+        connection.execute("SET enable_progress_bar = false")
         connection.execute("SET lock_configuration = true")
         _local.connection = connection
     found: duckdb.DuckDBPyConnection = _local.connection

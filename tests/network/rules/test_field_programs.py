@@ -35,7 +35,7 @@ def assert_agrees(seed, strategy, order, **settings):
     assert run.answers == expected, f"seed {seed}, {strategy}, {order}\n{program.text}"
 
 
-@pytest.mark.parametrize("start", range(0, 500, 50))
+@pytest.mark.parametrize("start", range(0, 400, 50))
 def test_agrees_on_random_programs(start):
     for seed in range(start, start + 50):
         assert_agrees(seed, TECHNIQUES[seed % len(TECHNIQUES)], ORDERS[seed // len(TECHNIQUES) % len(ORDERS)])

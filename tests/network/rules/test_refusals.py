@@ -24,6 +24,10 @@ def run(text, ticks=()):
             "base n(x: node). p(x, 0) :- n(x). p(x, d+1) :- p(x, d), d < 9, NOT q(x, d). q(x, d) :- p(x, d), d > 3.",
             "E502 .*the recursion of 'p' needs a limit; declare limit .* <= 64",
         ),
+        (
+            "base n(x: node). derived p(x: node) host x. p(max<x>) :- n(x).",
+            "E501 .*the host of 'p' is an aggregate",
+        ),
         ("base n(x: node) window 3 rows. p(x) :- n(x).", "E503 .*'n' has a window of rows"),
         ("base m(x: int, y: int). win(x) :- m(x, y), NOT win(y).", "E501 'win'|E501 rule 1: 'win' needs an order"),
     ],

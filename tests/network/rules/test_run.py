@@ -7,6 +7,8 @@ import pytest
 from skerry.deduce.checks import check
 from skerry.errors import OptionError
 from skerry.lang.rules import read
+from skerry.network.rules.field_facts import read_field_facts
+from skerry.network.rules.install import TECHNIQUES
 from skerry.network.rules.run import ORDERS, simulate
 from skerry.network.topology.grid import make_grid
 from skerry.network.topology.topology import Topology
@@ -57,3 +59,12 @@ def test_links_may_be_longer_than_a_hop():
     text = "base near(x: node, y: node) link within 2 hops. many(x, count<*>) :- near(x, _)."
     run = simulate(check(read(text)), None, make_grid(1, 5))
     assert run.answers == run.expected == {"many": [(0, 2), (1, 3), (2, 4), (3, 3), (4, 2)]}
+
+
+@pytest.mark.parametrize("strategy", TECHNIQUES)
+@pytest.mark.parametrize("name", ["uncovered", "same_generation"])
+def test_examples_with_facts_agree(name, strategy):
+    checked = example(name)
+    facts = read_field_facts(RULES / "facts" / name, checked)
+    run = simulate(checked, facts, make_grid(3, 4), strategy=strategy, seed=5)
+    assert run.answers == run.expected

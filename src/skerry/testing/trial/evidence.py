@@ -29,7 +29,7 @@ _LINE = {
 def open_evidence(course: Course, delay_s: float) -> duckdb.DuckDBPyConnection:
     """Load what the fleets wrote down; ``delay_s`` is how late readings may be."""
     connection = duckdb.connect()
-    connection.execute("SET TimeZone = 'UTC'; SET integer_division = true")
+    connection.execute("SET TimeZone = 'UTC'; SET integer_division = true; SET enable_progress_bar = false")
     measured = {name: type_ for columns in COLUMNS.values() for name, type_ in columns.items()}
     declared = ", ".join(f"{name}: '{type_}'" for name, type_ in (_LINE | measured).items())
     parts = [
