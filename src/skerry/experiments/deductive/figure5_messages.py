@@ -18,12 +18,12 @@ _PANELS = (
 _PROPORTIONAL = 25.0
 """In percent: how far messages per mote may differ between sizes."""
 _RUNAWAY = (
-    "in the paper's order a wrong path that is heard before the shortest is inserted, heard of, and deleted again, and "
-    "each deletion makes others: few runs do, but those send a hundred times as much, and the mean is theirs"
+    "in the paper's order a path that is not the shortest may be inserted, passed on and deleted again; the mean hangs "
+    "on the few runs in which that spreads"
 )
 _NO_TRANSIENTS = (
-    "here few longer paths overtake shorter ones, so hardly anything is inserted and deleted again; the paper's "
-    "factor would come from delays that differ more"
+    "few longer paths overtake shorter ones here, so hardly anything is inserted and deleted again; likely the delays "
+    "of the paper's simulator differed more"
 )
 _NOTES = (
     "Joins by broadcast; a message is a transmission, however many motes hear it. The table has mean, median, least "
