@@ -26,6 +26,7 @@ from skerry.pipeline.runtime import RunOptions, RuntimeClass, never
 from skerry.pipeline.sensors_at_work import SensorsAtWork
 from skerry.pipeline.why import explain_why
 from skerry.plan.limits import Limits
+from skerry.plan.rewrites.narrow_lookups import narrow_lookups
 from skerry.plan.rewrites.resolve_paths import resolve_paths
 from skerry.plan.sharing import share
 from skerry.plan.view import ViewPlan
@@ -175,6 +176,7 @@ class Database:
 
     def pipeline(self, plans: Sequence[ViewPlan], settings: Settings) -> Pipeline:
         """The sources that the views read, opened, and the views cut into stages."""
+        plans = [narrow_lookups(plan) for plan in plans]
         read = {source.name: source for plan in plans for source in plan.sources}
         read |= {source.name: source for source in self._list_subscribed()}
         if not read:

@@ -73,20 +73,27 @@ def test_trace_picture_and_film_show_the_first_run(paths):
 
 
 def test_table_has_a_line_per_run_and_many_runs_are_summed_up(paths):
-    assert [line.split()[0] for line in simulate("--runs", "2").splitlines()[3:8]] == [
-        "0",
-        "1",
-        "mean",
-        "least",
-        "most",
-    ]
-    assert [line.split()[0] for line in simulate("--runs", "11").splitlines()[3:6]] == ["mean", "least", "most"]
+    few, many = (simulate("--strategy", "broadcast", "--runs", runs).splitlines()[3:] for runs in ("2", "11"))
+    assert [line.split()[0] for line in few[:5]] == ["0", "1", "mean", "least", "most"]
+    assert [line.split()[0] for line in many[:3]] == ["mean", "least", "most"]
+
+
+def test_strategy_is_chosen_by_messages_if_none_is_given(paths):
+    printed = simulate("--json", "out.json")
+    chosen = json.loads((paths / "out.json").read_text())["strategy"]
+    assert f"(9 motes): {chosen}, stage order" in printed
+    assert "chosen by messages expected: broadcast" in printed
+
+
+@pytest.mark.parametrize("strategy", ["broadcast", "local", "perpendicular"])
+def test_every_strategy_finds_everything_without_loss(paths, strategy):
+    assert simulate("--strategy", strategy).splitlines()[3].split()[-2:] == ["0", "0"]
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--strategy", "gossip"], "unknown strategy 'gossip'; known are broadcast"),
+        (["--strategy", "gossip"], "unknown strategy 'gossip'; known are auto, broadcast, local, perpendicular"),
         (["--order", "chaos"], "unknown order 'chaos'; known are stage, arrival"),
         (["--topology", "ring:5"], "unknown topology 'ring:5'; known: "),
         (["--topology", "file:none.csv"], "none.csv"),

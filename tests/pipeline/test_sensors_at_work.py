@@ -36,8 +36,8 @@ class AtWork:
     """A fleet and a run, each in a thread, until the block ends."""
 
     def __init__(self, url, project):
-        # Windows are far apart, so that a busy machine lets none pass while it is late itself.
-        settings = FleetSettings({"air": 4}, "town", publish_every_s=2.0, look_in_every_s=2.0, listens_ms=1_000.0)
+        # Windows are far apart and long, so that a busy machine lets none pass while it is late itself.
+        settings = FleetSettings({"air": 4}, "town", publish_every_s=3.0, look_in_every_s=3.0, listens_ms=2_500.0)
         self.fleet = Fleet(settings, BrokerAddress.parse(url))
         self.database, self.sink = connect(project), MemorySink()
         self.database.execute(SCRIPT.format(url=url))

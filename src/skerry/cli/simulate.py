@@ -12,12 +12,13 @@ from skerry.cli.rule_program import check_file, find_project, open_builtins
 from skerry.cli.simulation_report import describe_run, format_table, write_report
 from skerry.deduce.facts import Facts
 from skerry.errors import OptionError
+from skerry.network.network import Network
 from skerry.network.pictures.film import write_film
 from skerry.network.pictures.scene import Link, Scene
 from skerry.network.pictures.svg import write_picture
-from skerry.network.radio import Radio, RadioSettings
+from skerry.network.radio_settings import RadioSettings
 from skerry.network.rules.field_facts import read_field_facts
-from skerry.network.rules.run import ORDERS, STRATEGIES, Run, find_answers
+from skerry.network.rules.run import AUTO, ORDERS, STRATEGIES, Run, find_answers
 from skerry.network.rules.run import simulate as simulate_run
 from skerry.network.topology.read_topology import TOPOLOGY_FORMS, read_topology
 from skerry.network.topology.topology import Topology
@@ -26,13 +27,11 @@ from skerry.plan.program import Checked, Type
 
 __all__ = ["simulate"]
 
-_DEFAULT_STRATEGY = "auto" if "auto" in STRATEGIES else STRATEGIES[0]
-
 
 def simulate(
     program: Annotated[Path, typer.Argument(metavar="PROG.dl", help="A rule program.")],
     topology: Annotated[str, typer.Option(help=f"Who hears whom: {', '.join(TOPOLOGY_FORMS)}.")] = "grid:7x7",
-    strategy: Annotated[str, typer.Option(help=f"How motes join: {', '.join(STRATEGIES)}.")] = _DEFAULT_STRATEGY,
+    strategy: Annotated[str, typer.Option(help=f"How motes join: {', '.join(STRATEGIES)}.")] = AUTO,
     facts: Annotated[
         Path | None, typer.Option(help="Folder with p.csv or p.facts for each base predicate p but links.")
     ] = None,
@@ -59,6 +58,9 @@ def simulate(
     reports = [describe_run(run, seed + number) for number, run in enumerate(found)]
     typer.echo(_format_head(task, program, found[0]))
     typer.echo(format_table(reports, sum(map(len, found[0].expected.values()))))
+    late_us = max(run.late_us for run in found)
+    if late_us:
+        typer.echo(f"warning: tuples were stored up to {late_us / 1000:,.1f} ms later than joins rely on", err=True)
     if json is not None:
         write_report(json, found[0].strategy, reports)
     if watched is not None:
@@ -88,16 +90,20 @@ def _check_choices(strategy: str, order: str, runs: int) -> None:
 
 
 def _run_all(task: _Task, seeds: range, watched: Trace | None, project: Path) -> Iterator[Run]:
-    """One run after the other; the first is looked at. A terminal shows how far they have come."""
+    """One run after the other; the first is looked at, and chooses how to join if that is left to it.
+
+    A terminal shows how far they have come.
+    """
+    strategy = task.strategy
     with open_builtins(task.checked, project) as calls, Console(stderr=True).status("in one process") as status:
         expected = find_answers(task.checked, task.facts, task.topology, calls)
         for number, seed in enumerate(seeds):
             status.update(f"run {number + 1:,} of {len(seeds):,}, seed {seed}")
-            yield simulate_run(
+            run = simulate_run(
                 task.checked,
                 task.facts,
                 task.topology,
-                strategy=task.strategy,
+                strategy=strategy,
                 radio=task.settings,
                 seed=seed,
                 order=task.order,
@@ -105,11 +111,13 @@ def _run_all(task: _Task, seeds: range, watched: Trace | None, project: Path) ->
                 observe=None if watched is None or number else _show_to(watched),
                 expected=expected,
             )
+            strategy = run.strategy
+            yield run
 
 
-def _show_to(trace: Trace) -> Callable[[Radio], None]:
-    def observe(radio: Radio) -> None:
-        radio.observer = trace
+def _show_to(trace: Trace) -> Callable[[Network], None]:
+    def observe(network: Network) -> None:
+        network.radio.observer = trace
 
     return observe
 
@@ -118,7 +126,10 @@ def _format_head(task: _Task, program: Path, first: Run) -> str:
     answers = ", ".join(f"{name} {len(rows):,}" for name, rows in first.answers.items())
     motes = f"{len(task.topology):,} motes"
     how = f"{first.strategy}, {task.order} order, loss {task.settings.loss:g}"
-    return f"{program.name} on {task.topology.name} ({motes}): {how}\nanswers of the first run: {answers or 'none'}"
+    head = f"{program.name} on {task.topology.name} ({motes}): {how}"
+    tried = ", ".join(f"{name} {messages:,.0f}" for name, messages in first.estimates.items())
+    chosen = [f"chosen by messages expected: {tried}"] if tried else []
+    return "\n".join([head, *chosen, f"answers of the first run: {answers or 'none'}"])
 
 
 def _make_scene(task: _Task, program: Path, run: Run, trace: Trace, seed: int) -> Scene:

@@ -32,7 +32,7 @@ class Message:
 
     >>> Message(Kind.JOIN, (1, [2]), 15)
     Traceback (most recent call last):
-    skerry.errors.InputError: a message holds numbers, texts and tuples of these; got (1, [2])
+    skerry.errors.InputError: a message holds numbers, texts, bytes and tuples of these; got (1, [2])
     """
 
     kind: Kind
@@ -42,11 +42,11 @@ class Message:
     def __post_init__(self) -> None:
         """Refuse what a mote could change after it was sent."""
         if not is_plain(self.body):
-            raise InputError(f"a message holds numbers, texts and tuples of these; got {self.body!r}")
+            raise InputError(f"a message holds numbers, texts, bytes and tuples of these; got {self.body!r}")
 
 
 def count_bytes(body: Any) -> int:
-    """What a body takes packed: 2 bytes per small integer, 4 or 8 per larger one, 8 per float, texts as UTF-8.
+    """What a body takes packed: 2 bytes per small integer, 4 or 8 per larger one, 8 per float, texts as UTF-8, bytes.
 
     >>> count_bytes((7, "veh", (1.5, 100_000)))
     18
@@ -55,6 +55,8 @@ def count_bytes(body: Any) -> int:
         return sum(map(count_bytes, body))
     if isinstance(body, str):
         return 1 + len(body.encode())
+    if isinstance(body, bytes):
+        return 1 + len(body)
     if isinstance(body, bool) or body is None:
         return 1
     if isinstance(body, int):

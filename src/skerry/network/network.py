@@ -5,10 +5,9 @@ from random import Random
 from typing import TypeVar
 
 from skerry.errors import RunError
-from skerry.network.colliding_radio import CollidingRadio
-from skerry.network.faulty_radio import FaultyRadio
+from skerry.network.make_radio import make_radio
 from skerry.network.mote import Board
-from skerry.network.radio import Radio, RadioSettings, Receiver
+from skerry.network.radio import RadioSettings, Receiver
 from skerry.network.simulation import Simulation
 from skerry.network.topology.topology import Topology
 
@@ -43,7 +42,7 @@ class Network:
     ) -> None:
         self.simulation, self.most_skew_us = Simulation(), most_skew_us
         chosen = settings or RadioSettings()
-        self.radio = _choose_radio(chosen)(self.simulation, topology, chosen, seed)
+        self.radio = make_radio(self.simulation, topology, chosen, seed)
         skews = Random(f"skew {seed}")
         self.boards = [
             Board(mote, self.simulation, self.radio, skews.randint(0, most_skew_us)) for mote in range(len(topology))
@@ -90,9 +89,3 @@ class Network:
         self.radio.connect(topology)
         for mote in ends:
             self.boards[mote].change_links(topology.neighbours[mote])
-
-
-def _choose_radio(settings: RadioSettings) -> type[Radio]:
-    if settings.collisions:
-        return CollidingRadio
-    return FaultyRadio if settings.is_faulty else Radio

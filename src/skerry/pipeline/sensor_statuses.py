@@ -41,8 +41,10 @@ class StatusWriter:
             self.write(receiving)
             self._next = self._clock() + max(_EVERY_SECONDS, (time.perf_counter() - begun) / _SHARE)
 
-    def write(self, receiving: Mapping[str, Receiving]) -> None:
-        """Write what is new of all sources."""
+    def write(self, receiving: Mapping[str, Receiving], *, with_profiles: bool = False) -> None:
+        """Write what is new of all sources; what was seen of readings too, though it may not be due."""
+        if with_profiles:
+            self._next_profiles.clear()
         now = Micros(time.time_ns() // 1_000)
         for source, each in receiving.items():
             statuses = self._list_heard(source, each.take_heard(), each.list_proxies())

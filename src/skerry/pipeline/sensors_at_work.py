@@ -53,7 +53,7 @@ class SensorsAtWork:
 
     def end(self) -> None:
         """Nothing comes in any more: note what has come since the last look."""
-        self._statuses.write(self._receiving)
+        self._statuses.write(self._receiving, with_profiles=True)
 
     def _make_keeper(self, name: str, receiving: Receiving) -> DemandKeeper:
         """The demand of all queries as of now. Subscriptions are followed from here on."""

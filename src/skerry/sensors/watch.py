@@ -41,7 +41,10 @@ def read_readings(payload: bytes) -> list[dict[str, Any]]:
 
 @dataclass
 class _Column:
-    """Pairs of a value and the next one, every so many readings: when there are too many, every other pair goes."""
+    """Pairs of a value and the next one, one of every so many, drawn: when there are too many, every other pair goes.
+
+    Drawn, for a signal that swings would be met in the same phase again and again at equal distances.
+    """
 
     pairs: "array[float]" = field(default_factory=lambda: array("d"))
     every: int = 1
@@ -49,6 +52,8 @@ class _Column:
     filled: int = 0
     total: float = 0.0
     before: float | None = None
+    chosen: int = 0
+    drawn: int = 1
 
     def add(self, value: Any) -> None:
         """Take a reading's value; None, and what is no number, is no value."""
@@ -56,7 +61,10 @@ class _Column:
         number = float(value) if isinstance(value, int | float) and value == value else None
         if number is not None:
             self.filled, self.total = self.filled + 1, self.total + number
-            if self.before is not None and self.filled % self.every == 0:
+            within = self.filled % self.every
+            if within == 0:
+                self._draw()
+            if self.before is not None and within == self.chosen:
                 self._keep(self.before, number)
         self.before = number if number is not None else self.before
 
@@ -65,6 +73,12 @@ class _Column:
         if len(self.pairs) > 2 * _MOST_PAIRS:
             self.pairs = array("d", np.array(self.pairs).reshape(-1, 2)[1::2].ravel().tolist())
             self.every *= 2
+            self._draw()
+
+    def _draw(self) -> None:
+        """Choose which of the next readings is kept, by Lehmer's generator: it needs no memory to speak of."""
+        self.drawn = self.drawn * 48_271 % 2_147_483_647
+        self.chosen = self.drawn % self.every
 
     def describe(self) -> Values:
         """What is known of the column."""

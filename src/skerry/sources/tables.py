@@ -52,7 +52,7 @@ class Tables:
     def _load(self, name: str) -> None:
         if is_catalog_table(self._sources[name]):
             assert self._catalog is not None, "a run whose tables are the catalogue's is told which catalogue"
-            self._loaded[name] = self._catalog.read(self._sources[name].options["table"])
+            self._loaded[name] = self._catalog.read(self._sources[name])
         else:
             self._load_files(name)
 

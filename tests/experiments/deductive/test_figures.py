@@ -7,8 +7,8 @@ from skerry.experiments.deductive.grid_runs import TECHNIQUES
 from skerry.experiments.figure import Figure, Outcome
 from skerry.experiments.report import write_figure
 
-TINY = Extent(sides=(3, 4), losses=(0.0, 0.1, 0.2), seeds=2)
-NAMES = ["figure4_3x3", "figure4_4x4", "figure5_loss0", "figure5_loss10", "figure5_loss20", "memory"]
+TINY = Extent(sides=(3, 4), losses=(0.0, 0.1, 0.2), seeds=2, factors=(1, 2), factor_side=3)
+NAMES = ["figure4_3x3", "figure4_4x4", "figure5_loss0", "figure5_loss10", "figure5_loss20", "figure6", "memory"]
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +32,14 @@ def test_messages_are_tabulated_by_the_number_of_motes(figures):
     motes, messages = figures["deductive_figure5_loss0"].line("logicJ by stage", "messages")
     assert motes == [9, 16]
     assert messages == [9.0, 16.0]  # once per mote: each J is inserted once and never deleted
+
+
+def test_both_ways_to_join_are_counted_with_and_without_results(figures):
+    figure = figures["deductive_figure6"]
+    assert figure.techniques() == ["broadcast", "perpendicular"]
+    assert figure.line("broadcast", "messages_per_mote") == ([1, 2], figure.line("broadcast", "joining_per_mote")[1])
+    everything, joining = (figure.line("perpendicular", name)[1] for name in ("messages_per_mote", "joining_per_mote"))
+    assert all(low <= high for low, high in zip(joining, everything, strict=True))
 
 
 def test_figures_are_written(figures, tmp_path):

@@ -203,3 +203,22 @@ def test_refusal_survives_pickling():
     error = refusal("p(x) :- f(x) < 3.")
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.code) == (str(error), "E003")
+
+
+def test_links_are_declared_with_their_reach():
+    program = read("base g(x: node, y: node) link. base h(x: node, y: node) link within 3 hops. base link(link: int).")
+    assert [each.link for each in program.predicates.values()] == [1, 3, None]
+    assert read(write(program)).predicates["h"].link == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("base g(x: int, y: node) link.", "E110 .*'g' holds links; declare it as in base g"),
+        ("base g(x: node, y: node) link within 0 hops.", "E001 .*a link is at least 1 hop long"),
+        ("derived g(x: node, y: node) link.", "E001 .*a derived predicate has no link"),
+    ],
+)
+def test_what_cannot_be_a_link_is_refused(text, message):
+    with pytest.raises(RuleError, match=message):
+        read(text)

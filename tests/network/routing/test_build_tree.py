@@ -28,3 +28,16 @@ def test_lost_messages_leave_motes_outside():
     tree, _ = build_tree(network, 0)
     assert tree.depths.count(-1) == 24
     assert network.radio.tally.total == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_refreshes_heal_what_was_lost(seed):
+    network = Network(read_topology("grid:6x6"), RadioSettings(loss=0.3), seed)
+    tree, _ = build_tree(network, 0, refreshes=12)
+    assert tree.depths == network.topology.distances_from(0)
+
+
+def test_refreshes_end():
+    network = Network(read_topology("grid:4x4"))
+    build_tree(network, 0, refreshes=3)
+    assert network.radio.tally.total == 4 * 16

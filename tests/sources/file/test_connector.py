@@ -73,7 +73,7 @@ def test_mixed_formats_are_told(tmp_path):
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("separator", ";", "unknown option 'separator' of connector 'file'; it has delimiter, header, max_line_bytes"),
+        ("separator", ";", "unknown option 'separator' of connector 'file'; it has delimiter, event_time_unit"),
         ("delimiter", ";;", "option delimiter of connector 'file' must be one ASCII character"),
         ("header", "maybe", "option header of connector 'file' must be 'true' or 'false'; got 'maybe'"),
         ("max_line_bytes", "-1", "option max_line_bytes of connector 'file' must be a whole number"),

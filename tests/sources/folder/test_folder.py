@@ -40,6 +40,8 @@ class Watched:
         while receiving._look(Micros(self._now)):
             self._now += 1
         receiving._look(Micros(self._now + 1))
+        receiving.take_heard()
+        receiving.settle_heard()
         receiving._writer.close()
 
     def read(self):

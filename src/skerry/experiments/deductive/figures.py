@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from skerry.experiments.deductive.figure4_inaccuracy import draw_inaccuracy
 from skerry.experiments.deductive.figure5_messages import draw_messages
+from skerry.experiments.deductive.figure6_transitive_factor import draw_transitive_factor, measure_transitive_factor
 from skerry.experiments.deductive.grid_runs import TECHNIQUES, GridRun, measure_grid
 from skerry.experiments.deductive.memory import draw_memory
 from skerry.experiments.figure import Figure
@@ -16,15 +17,18 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Extent:
-    """Sides of the grids, probabilities of loss, those of Figure 5 among them, and runs per point."""
+    """Sides of the grids, probabilities of loss, those of Figure 5 among them, and runs per point; and for Figure 6."""
 
     sides: tuple[int, ...]
     losses: tuple[float, ...]
     seeds: int
     compared: tuple[float, ...] = (0.0, 0.1, 0.2)
+    factors: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
+    factor_side: int = 7
+    factor_seeds: int = 1
 
 
-FULL = Extent((5, 7, 10), (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3), seeds=30)
+FULL = Extent((5, 7, 10), (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3), seeds=30, factor_seeds=5)
 QUICK = Extent((5, 7), (0.0, 0.1, 0.2, 0.3), seeds=5)
 
 
@@ -34,7 +38,7 @@ def measure_figures(quick: bool, tell: Tell) -> Iterator[Figure]:
 
 
 def measure_extent(extent: Extent, tell: Tell) -> Iterator[Figure]:
-    """Figures 4 and 5 and the numbers on memory, all from the same runs."""
+    """Figures 4 and 5 and the numbers on memory, all from the same runs; and Figure 6."""
     runs: list[GridRun] = []
     for side in extent.sides:
         for technique in TECHNIQUES:
@@ -42,4 +46,8 @@ def measure_extent(extent: Extent, tell: Tell) -> Iterator[Figure]:
             runs += measure_grid(side, [technique], extent.losses, extent.seeds)
     yield from draw_inaccuracy(runs)
     yield from draw_messages(runs, extent.compared)
+    tell(f"{extent.factor_side} x {extent.factor_side} motes, transitive factors up to {extent.factors[-1]}")
+    yield draw_transitive_factor(
+        list(measure_transitive_factor(extent.factor_side, extent.factors, extent.factor_seeds))
+    )
     yield draw_memory(runs)

@@ -29,8 +29,8 @@ PROGRAMS = tuple(_RULES)
 def write_program(name: str, root: int, diameter: int, transitive_factor: int = 1) -> Checked:
     """A program, checked. Stages end at the diameter, as the paper says; an edge is a path of up to so many hops.
 
-    >>> [rule.number for rule in write_program("logicJ", root=24, diameter=12).rules]
-    [1, 2, 4, 3, 5]
+    >>> write_program("logicJ", root=24, diameter=12).predicates["H"].limits
+    {2: 12}
     """
     link = "link" if transitive_factor == 1 else f"link within {transitive_factor} hops"
     declared = _DECLARED.format(root=root, link=link, limit=diameter)

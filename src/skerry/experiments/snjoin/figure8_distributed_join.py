@@ -45,7 +45,8 @@ _ALIKE = (
     "clusters are large, and those that are not probed are missing (figure9_regions: where regions differ)"
 )
 _CROWDED = (
-    "all learn to probe the same large clusters, whose heads have the most to list, and are the first to be too busy"
+    "the head with the most to list is asked by nearly every tuple with feedback too, and limits the output as before; "
+    "and a network in which most tuples have no answer gets few notes to learn from"
 )
 
 

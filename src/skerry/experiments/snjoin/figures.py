@@ -44,8 +44,8 @@ FULL = Extent(
     (1.0, 1.5, 2.0, 2.5, 3.0),
     Course((200, 500, 1_000, 2_000), 300, _MANY_SENSORS),
     Course((500, 1_000, 2_000), 300, _MANY_SENSORS),
-    StarCourse(tuple(range(200, 2_001, 200)), 120),
-    RegionCourse(1_000, 120, (1, 2, 4)),
+    StarCourse(tuple(range(200, 2_001, 200)), 90),
+    RegionCourse(400, 90, (1, 2, 4)),
 )
 QUICK = Extent(
     SequenceCourse((4, 8, 20), 70),

@@ -13,7 +13,9 @@ from skerry.network.rules.perpendicular import Perpendicular
 from skerry.network.rules.routes import Routes
 from skerry.network.rules.technique import Equipment, Technique
 
-__all__ = ["Installation", "find_reach", "install"]
+__all__ = ["TECHNIQUES", "Installation", "find_reach", "install"]
+
+TECHNIQUES = ("broadcast", "local", "perpendicular")
 
 _HOLD = 5
 """In stage order a mote holds what it learns for so many of the longest delays of a hop, and while a join takes."""

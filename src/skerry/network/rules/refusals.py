@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from skerry.deduce.change import Tick
 from skerry.deduce.checks.graph import strong_parts
 from skerry.errors import RuleError
-from skerry.plan.program import Atom, Checked, Class, Component, Rule
+from skerry.plan.program import Aggregate, Atom, Checked, Class, Component, Rule
 
 __all__ = ["refuse_facts", "refuse_program"]
 
@@ -24,6 +24,11 @@ def refuse_program(checked: Checked) -> None:
             raise RuleError("E501", message, fix, component.rules[0].number)
         if component.kind is Class.X and not component.falling:
             _refuse_endless(checked, component)
+    for rule in checked.rules:
+        host = checked.predicates[rule.head.predicate].host
+        if host is not None and isinstance(rule.head.arguments[host], Aggregate):
+            message = f"the host of {rule.head.predicate!r} is an aggregate, and a group has one home"
+            raise RuleError("E501", message, "let the host be a column that groups", rule.number, rule.location)
     for name, predicate in checked.predicates.items():
         if predicate.window_rows is not None:
             message = f"{name!r} has a window of rows, and no mote sees all of them"

@@ -8,30 +8,26 @@ from skerry.deduce.engine import Engine
 from skerry.deduce.evaluate import Calls
 from skerry.deduce.facts import Facts
 from skerry.deduce.values import Row, row_key, sort_key
-from skerry.errors import OptionError, RuleLimit
+from skerry.errors import OptionError
 from skerry.network.energy import Energy
-from skerry.network.mote import Board
 from skerry.network.network import Network
 from skerry.network.radio_settings import RadioSettings
-from skerry.network.rules.agenda import Agenda, ArrivalAgenda, StageAgenda
 from skerry.network.rules.compile_program import compile_program
-from skerry.network.rules.component import Component
-from skerry.network.rules.field_facts import add_links, fit_rows, make_calendar, read_field_facts
-from skerry.network.rules.homes import find_home
-from skerry.network.rules.install import install
-from skerry.network.rules.node_program import NodeProgram
-from skerry.network.rules.plans import list_plans
+from skerry.network.rules.field import Field
+from skerry.network.rules.field_facts import add_links, make_calendar, read_field_facts
+from skerry.network.rules.install import TECHNIQUES, install
 from skerry.network.rules.refusals import refuse_facts
-from skerry.network.rules.routes import Routes, find_routes
+from skerry.network.rules.rehearsal import Estimates, rehearse
+from skerry.network.rules.routes import find_routes
 from skerry.network.rules.survey import Survey
-from skerry.network.rules.technique import Equipment, Technique
 from skerry.network.tally import Tally
 from skerry.network.topology.topology import Topology
 from skerry.plan.program import Checked
 
-__all__ = ["ORDERS", "STRATEGIES", "Run", "find_answers", "simulate"]
+__all__ = ["AUTO", "ORDERS", "STRATEGIES", "Run", "find_answers", "simulate"]
 
-STRATEGIES = ("broadcast", "local", "perpendicular")
+AUTO = "auto"
+STRATEGIES = (AUTO, *TECHNIQUES)
 ORDERS = ("stage", "arrival")
 
 Answers = dict[str, list[Row]]
@@ -60,6 +56,9 @@ class Run:
     late_us: int
     """By how much a tuple was stored later than perpendicular joins rely on; 0: all came in time."""
     strategy: str
+    """The one that was used; with ``auto`` the one that was chosen."""
+    estimates: Estimates
+    """With ``auto``: by strategy, how many messages were expected."""
     duration_us: int
     """When the last thing happened."""
 
@@ -97,18 +96,18 @@ def simulate(
     calls = calls or Builtins(checked.program.functions)
     refuse_facts(checked, facts.ticks)
     routes = find_routes(topology)
-    network = Network(topology, radio, seed, most_skew_us)
     program = compile_program(checked, Survey.of(routes), make_calendar(facts))
-    installation = install(strategy, program, network, routes)
-    field = _Field(network, routes, installation.program)
+    network = Network(topology, radio, seed, most_skew_us)
+    estimates: Estimates = {}
+    if strategy == AUTO:
+        estimates = rehearse(program, checked, facts, network, routes, calls, order, seed)
+        strategy = min(estimates, key=lambda name: estimates[name])
+    field = Field(network, routes, install(strategy, program, network, routes), calls, order)
     if observe is not None:
         observe(network)
-    try:
-        field.run(checked, facts, calls, order, installation.technique)
-    except OverflowError as error:
-        raise RuleLimit(str(error), "declare a limit, or count in floats") from None
+    field.run(checked, facts)
     known = find_answers(checked, facts, topology, calls) if expected is None else expected
-    return field.report(checked, known, strategy)
+    return _report(field, checked, known, strategy, estimates)
 
 
 def find_answers(checked: Checked, facts: Facts | None, topology: Topology, calls: Calls | None = None) -> Answers:
@@ -125,69 +124,29 @@ def _check_known(known: Sequence[str], name: str, what: str) -> None:
         raise OptionError(f"unknown {what} {name!r}; known: {', '.join(known)}")
 
 
-class _Field:
-    """The motes of a run."""
-
-    def __init__(self, network: Network, routes: Sequence[Routes], program: NodeProgram) -> None:
-        self._network, self._routes, self._program = network, routes, program
-        self._components: list[Component] = []
-
-    def run(
-        self,
-        checked: Checked,
-        facts: Facts,
-        calls: Calls,
-        order: str,
-        technique: Callable[[Equipment], Technique],
-    ) -> None:
-        """Give every mote its program and its facts, and let time go on until nothing happens any more."""
-        plans, simulation = list_plans(self._program), self._network.simulation
-
-        def make(board: Board) -> Component:
-            agenda = self._make_agenda(board, order)
-            return Component(board, self._program, plans, self._routes[board.mote], calls, agenda, technique)
-
-        self._components = self._network.install(make)
-        for component in self._components:
-            simulation.at(0, component.start, priority=-1)
-        for tick in facts.ticks:
-            time = 0 if tick.now is None else self._program.calendar.to_clock(tick.now)
-            for name, row in fit_rows(checked, tick.deletes):
-                simulation.at(time, self._find(name, row).delete, name, row)
-            for name, row in fit_rows(checked, tick.inserts):
-                simulation.at(time, self._find(name, row).insert, name, row)
-        simulation.run()
-
-    def report(self, checked: Checked, expected: Answers, strategy: str) -> Run:
-        """Read what every mote holds."""
-        held = [each for component in self._components for each in component.holdings]
-        answers = {
-            output.predicate: _sort(each.row for each in held if each.predicate == output.predicate)
-            for output in checked.outputs
-        }
-        derived = [len(each.derivations) for each in held if not checked.predicates[each.predicate].base]
-        return Run(
-            answers,
-            expected,
-            _share(expected, answers),
-            _share(answers, expected),
-            self._network.radio.tally,
-            Energy(self._network).total_mj,
-            [component.most_tuples for component in self._components],
-            sum(derived) / max(len(derived), 1),
-            max(derived, default=0),
-            max((component.store.latest_us for component in self._components), default=0),
-            strategy,
-            self._network.simulation.now,
-        )
-
-    def _make_agenda(self, board: Board, order: str) -> Agenda:
-        hold_us = self._program.timing.hold_us
-        return StageAgenda(board.wake, hold_us) if order == "stage" else ArrivalAgenda()
-
-    def _find(self, predicate: str, row: Row) -> Component:
-        """The mote on which a fact arises."""
-        return self._components[find_home(self._program.schemas[predicate], row, self._program.motes)]
+def _report(field: Field, checked: Checked, expected: Answers, strategy: str, estimates: Estimates) -> Run:
+    """Read what every mote holds."""
+    held = [each for component in field.components for each in component.holdings]
+    answers = {
+        output.predicate: _sort(each.row for each in held if each.predicate == output.predicate)
+        for output in checked.outputs
+    }
+    derived = [len(each.derivations) for each in held if not checked.predicates[each.predicate].base]
+    return Run(
+        answers,
+        expected,
+        _share(expected, answers),
+        _share(answers, expected),
+        field.network.radio.tally,
+        Energy(field.network).total_mj,
+        [component.most_tuples for component in field.components],
+        sum(derived) / max(len(derived), 1),
+        max(derived, default=0),
+        max((component.store.latest_us for component in field.components), default=0),
+        strategy,
+        estimates,
+        field.network.simulation.now,
+    )
 
 
 def _sort(rows: Iterable[Row]) -> list[Row]:

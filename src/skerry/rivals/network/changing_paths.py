@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from skerry.errors import InputError
+from skerry.network.make_radio import make_radio
 from skerry.network.message import Message
 from skerry.network.mote import Board
 from skerry.network.radio import Radio, RadioSettings
@@ -103,7 +104,7 @@ def find_changing_paths(
     """
     check_root(topology, root)
     simulation = Simulation()
-    radio = Radio(simulation, topology, settings, seed)
+    radio = make_radio(simulation, topology, settings, seed)
     motes = [VigilantMote(Board(each, simulation, radio), each == root, limit) for each in range(len(topology))]
     for number, mote in enumerate(motes):
         radio.attach(number, mote)

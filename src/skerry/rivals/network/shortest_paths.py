@@ -9,9 +9,10 @@ with rules on motes but the radio.
 """
 
 from skerry.errors import InputError
+from skerry.network.make_radio import make_radio
 from skerry.network.message import HEADER_BYTES, Kind, Message, count_bytes
 from skerry.network.mote import Board
-from skerry.network.radio import Radio, RadioSettings
+from skerry.network.radio import RadioSettings
 from skerry.network.simulation import Simulation
 from skerry.network.topology.topology import Topology
 from skerry.rivals.network.found_paths import FoundPaths, LastStep
@@ -61,7 +62,7 @@ def find_shortest_paths(topology: Topology, root: int, settings: RadioSettings, 
     """
     check_root(topology, root)
     simulation = Simulation()
-    radio = Radio(simulation, topology, settings, seed)
+    radio = make_radio(simulation, topology, settings, seed)
     motes = [SearchingMote(Board(mote, simulation, radio)) for mote in range(len(topology))]
     for number, mote in enumerate(motes):
         radio.attach(number, mote)

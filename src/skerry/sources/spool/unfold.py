@@ -17,19 +17,15 @@ from skerry.sources.spool.frame import RECEIVED
 __all__ = ["Message", "unfold"]
 
 _UNFOLD = """
-    SELECT number, line, CASE WHEN is_list THEN starts_with(line, '{') ELSE kind = 'OBJECT' END AS is_object
-    FROM (SELECT number, kind, listed IS NOT NULL AS is_list, unnest(coalesce(listed, [payload])) AS line
-          FROM (SELECT number, payload, kind, CASE
-                    WHEN kind = 'ARRAY' THEN json_extract(payload, '$[*]')::VARCHAR[]
-                    WHEN kind = 'OBJECT' AND json_type(payload, '$.readings') = 'ARRAY'
-                        THEN json_extract(payload, '$.readings[*]')::VARCHAR[] END AS listed
-                FROM (SELECT number, payload,
-                          CASE WHEN is_sound AND json_valid(payload) THEN json_type(payload) END AS kind FROM unit)))
+    SELECT number, kind IS NOT NULL AS is_json, unnest(CASE
+        WHEN kind = 'ARRAY' THEN json_extract(payload, '$[*]')::VARCHAR[]
+        WHEN kind = 'OBJECT' AND json_type(payload, '$.readings') = 'ARRAY'
+            THEN json_extract(payload, '$.readings[*]')::VARCHAR[]
+        ELSE [payload] END) AS line
+    FROM (SELECT number, payload, CASE WHEN is_sound AND json_valid(payload) THEN json_type(payload) END AS kind
+          FROM unit)
 """
-_LOOK = """
-    SELECT number, payload AS line, CASE WHEN json_valid(payload) THEN json_type(payload) = 'OBJECT' END AS is_object
-    FROM unit
-"""
+_LOOK = "SELECT number, json_valid(payload) AS is_json, payload AS line FROM unit"
 
 
 @dataclass(frozen=True)
@@ -66,16 +62,16 @@ def unfold(messages: Sequence[Message], longest: int) -> tuple[pa.RecordBatch, "
     columns = [
         pa.array([message.origin for message in messages], pa.string()).take(number),
         found.column("line"),
-        _add_problems(problems.take(number), found.column("is_object")),
+        _add_problems(problems.take(number), found.column("line"), found.column("is_json")),
         pa.array([message.arrived_us for message in messages], pa.timestamp("us")).take(number),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=RECEIVED), number.to_numpy()
 
 
-def _add_problems(problems: "pa.Array[Any]", is_object: "pa.Array[Any]") -> "pa.Array[Any]":
-    """What is wrong with readings, with those that are none."""
-    missing = pc.if_else(is_object.fill_null(False), pa.scalar(None, pa.string()), NO_OBJECT)
-    return pc.coalesce(problems, missing)
+def _add_problems(problems: "pa.Array[Any]", lines: "pa.Array[Any]", is_json: "pa.Array[Any]") -> "pa.Array[Any]":
+    """What is wrong with readings, with those that are none: JSON that begins with a brace is an object."""
+    is_object = pc.and_(is_json, pc.starts_with(pc.ascii_ltrim_whitespace(lines), "{"))
+    return pc.coalesce(problems, pc.if_else(is_object, pa.scalar(None, pa.string()), NO_OBJECT))
 
 
 def _may_be_folded(texts: "pa.Array[Any]") -> bool:

@@ -23,8 +23,8 @@ def connect(ether, prefix="motes"):
     channel = ControlChannel(f"{prefix}/{{sensor}}/state", ether.send)
 
     def take(topic, payload):
-        if not channel.take_state(topic, payload, tell_time(ether), is_retained=False):
-            channel.note_data(topic, payload, tell_time(ether))
+        if not channel.take_state(topic, payload, tell_time(ether), age_s=0.0):
+            channel.note_data(topic, payload, tell_time(ether), age_s=0.0)
 
     ether.listen(take)
     return channel

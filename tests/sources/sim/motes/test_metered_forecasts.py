@@ -57,8 +57,8 @@ def build(ether, kinds, start_us, **wanted):
 
     def take(topic, payload):
         now = Micros(start_us + int(ether.tell_seconds() * 1e6))
-        if not channel.take_state(topic, payload, now, is_retained=False):
-            channel.note_data(topic, payload, now)
+        if not channel.take_state(topic, payload, now, age_s=0.0):
+            channel.note_data(topic, payload, now, age_s=0.0)
 
     ether.listen(take)
     settings = FleetSettings(kinds, time_form="us", **wanted)
