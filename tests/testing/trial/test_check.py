@@ -114,6 +114,8 @@ def test_control_outside_of_windows_is_found(trial):
 def test_sensor_that_does_not_sleep_is_found(trial):
     [line] = [line for line in trial.lines["road"] if line["what"] == "energy" and line["sensor"] == UNUSED]
     line["asleep"] = False
+    sent = {"what": "reading", "sensor": UNUSED, "ts": "2026-01-01T00:00:50Z"} | MEASURED
+    trial.lines["road"] += [sent | {"message": n, "seq": n} for n in range(90, 92)]
     trial.write_lines()
     assert trial.check().wrong == (f"1 sensors not in use are awake at the end, such as {UNUSED}",)
 

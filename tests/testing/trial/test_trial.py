@@ -7,7 +7,7 @@ from tests.brokers import needs_mosquitto
 
 pytestmark = needs_mosquitto
 
-SMALL = {"sensors": 40, "queries": 30, "seconds": 14.0, "seed": 2, "dying": 8, "delay_s": 8, "listens_ms": 400.0}
+SMALL = {"sensors": 40, "queries": 30, "seconds": 14.0, "seed": 2, "dying": 8, "delay_s": 8, "listens_ms": 900.0}
 FULL = {"sensors": 2_000, "queries": 1_000, "seconds": 600.0, "delay_s": 30}
 
 

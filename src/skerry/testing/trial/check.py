@@ -81,18 +81,38 @@ def _check_sleep(connection: DuckDBPyConnection, queries: TrialQueries, course: 
     connection.execute(
         f"CREATE TEMP TABLE motes AS SELECT fleet, sensor, {conditions} AS is_used FROM lines WHERE what = 'mote'"
     )
-    for is_used, state in (("true", "asleep"), ("false", "awake")):
-        found = connection.execute(
-            "SELECT sensor FROM lines JOIN motes USING (fleet, sensor) WHERE what = 'energy'"
-            f" AND is_used = {is_used} AND asleep = {is_used} ORDER BY sensor"
-        ).fetchall()
-        if found:
-            who = "in use" if is_used == "true" else "not in use"
-            yield f"{len(found):,} sensors {who} are {state} at the end, such as {found[0][0]}"
+    asleep = [sensor for sensor, is_asleep in _list_states(connection, "is_used") if is_asleep]
+    if asleep:
+        yield f"{len(asleep):,} sensors in use are asleep at the end, such as {asleep[0]}"
+    heard = _count_heard(connection, course.calm_since_s)
+    states = _list_states(connection, "NOT is_used")
+    awake = [sensor for sensor, is_asleep in states if not is_asleep and heard.get(sensor, 0) > _MOST_WINDOWS]
+    if awake:
+        yield f"{len(awake):,} sensors not in use are awake at the end, such as {awake[0]}"
     slow = [(sensor, count) for sensor, at, count in _count_windows(connection) if not course.was_troubled(at)]
     if slow:
         who = f"{len(slow):,} times a sensor not in use"
         yield f"{who} listened for more than two windows before it slept, such as {slow[0]}"
+
+
+def _list_states(connection: DuckDBPyConnection, which: str) -> list[tuple[str, bool]]:
+    """Sensors, and whether they sleep at the end."""
+    return connection.execute(
+        "SELECT sensor, asleep FROM lines JOIN motes USING (fleet, sensor)"
+        f" WHERE what = 'energy' AND {which} ORDER BY sensor"
+    ).fetchall()
+
+
+def _count_heard(connection: DuckDBPyConnection, since_s: float) -> dict[str, int]:
+    """How many messages each sensor has sent since a time and since it was started last."""
+    return dict(
+        connection.execute(f"""
+        WITH starts AS (SELECT fleet, sensor, max(number) AS started FROM lines
+                        WHERE what IN ('mote', 'restarted') GROUP BY ALL)
+        SELECT sensor, count(DISTINCT message) FROM lines JOIN starts USING (fleet, sensor)
+        WHERE what = 'reading' AND number > started AND epoch(ts) > {since_s} GROUP BY sensor
+    """).fetchall()
+    )
 
 
 def _count_windows(connection: DuckDBPyConnection) -> list[tuple[str, float, int]]:

@@ -27,6 +27,8 @@ FLEETS = {"road": ("traffic",), "field": ("air", "soil", "vibration")}
 _PATIENCE_S = 600.0
 """A busy machine may take minutes to start Spark: this ends what would go on for ever."""
 _KILL_AT, _RESTART_AT = 0.3, 0.6
+_SETTLE_S = 8.0
+"""For how long sensors go on after the last outage at the least: two windows of listening of one that sleeps."""
 _COUNTED_ON_AFTER_S = 5.0
 """After a crash, proxies know of a sensor again once it has sent its state, or two messages."""
 
@@ -40,6 +42,13 @@ class Course:
     folder: Path
     outages: list[tuple[str, float, float]] = field(default_factory=list)
     """What was away, since when, and until when it was back at work."""
+    seconds: float = 0.0
+    """For how long the fleets sent: longer than asked for if an outage took that long."""
+
+    @property
+    def calm_since_s(self) -> float:
+        """When the last outage was over, and its consequences."""
+        return max((until + _COUNTED_ON_AFTER_S for _, _, until in self.outages), default=0.0)
 
     @property
     def answers(self) -> Path:
@@ -83,8 +92,10 @@ def run_course(settings: TrialSettings, queries: TrialQueries, folder: Path, say
             time.sleep(settings.away_s)
             broker.start()
             beacon.wait_for_all(_PATIENCE_S)
+        _wait_until(max(began_s + settings.seconds, time.monotonic() + _SETTLE_S), driver, *fleets)
         for fleet in fleets:
-            fleet.wait(settings.seconds + _PATIENCE_S)
+            fleet.stop()
+        course.seconds = time.monotonic() - began_s
         say("the fleets have stopped")
         beacon.wait_for_all(_PATIENCE_S, ahead_s=2.0 * (settings.delay_s + LONGEST_WINDOW_S))
         driver.stop()
@@ -114,7 +125,7 @@ def _make_fleet(settings: TrialSettings, name: str, url: str, course: Course) ->
     return Child(
         [
             *("sim", "mqtt", "--url", url, "--prefix", name, "--kinds", kinds, "--seed", str(settings.seed)),
-            *("--seconds", str(settings.seconds), "--listens", str(settings.listens_ms), *rate),
+            *("--listens", str(settings.listens_ms), *rate),
             *("--duplicate", str(settings.duplicate), "--reorder", str(settings.reorder)),
             *("--die", str(settings.dying_share), "--die-every", str(max(0.8 * settings.seconds, 5.0))),
             *("--truth", str(course.truth(name))),

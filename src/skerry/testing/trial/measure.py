@@ -13,11 +13,11 @@ __all__ = ["measure_course"]
 
 def measure_course(connection: duckdb.DuckDBPyConnection, settings: TrialSettings, course: Course) -> Numbers:
     """Count and average, once ``check`` has made its tables."""
-    readings = _count(connection, "what = 'reading'")
+    readings, seconds = _count(connection, "what = 'reading'"), course.seconds or settings.seconds
     heard = connection.execute("SELECT heard, count(*) FROM lines WHERE what = 'control' GROUP BY heard").fetchall()
     powers = dict(
         connection.execute(
-            f"SELECT is_used, avg(energy_mj) / {settings.seconds} FROM lines JOIN motes USING (fleet, sensor)"
+            f"SELECT is_used, avg(energy_mj) / {seconds} FROM lines JOIN motes USING (fleet, sensor)"
             " WHERE what = 'energy' GROUP BY is_used"
         ).fetchall()
     )
@@ -25,7 +25,7 @@ def measure_course(connection: duckdb.DuckDBPyConnection, settings: TrialSetting
     answers, p50, p99 = _measure_delays(connection, course)
     return Numbers(
         readings=readings,
-        readings_per_s=readings / settings.seconds,
+        readings_per_s=readings / seconds,
         doubles=_count(connection, "what = 'duplicate'"),
         answers=answers,
         delay_p50_s=p50,
