@@ -36,7 +36,8 @@ class Slice:
 
     @pytest.hookimpl(trylast=True)  # after the tests that were not asked for are gone
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Bring the tests into the order of the seed."""
+        """Bring the tests into the order of the seed; those that need hours or a quiet machine are left out."""
+        items[:] = [item for item in items if item.get_closest_marker("whole") is None]
         for item in items:
             if _longest_seconds(item) > 60 * self._minutes:
                 raise pytest.UsageError(f"{item.nodeid} may take longer than a slice of {self._minutes:g} minutes")

@@ -20,6 +20,9 @@ import pytest
 def test_short(number): pass
 @pytest.mark.timeout(100)
 def test_long(): pass
+@pytest.mark.whole
+@pytest.mark.timeout(1000)
+def test_whole(): assert False
 """
 
 
@@ -36,7 +39,7 @@ def test_every_test_comes_first_in_some_slice():
 
 def _run(pytester, *options):
     pytester.makeconftest(CONFTEST)
-    pytester.makeini("[pytest]\ntimeout = 300\nmarkers = timeout")
+    pytester.makeini("[pytest]\ntimeout = 300\nmarkers = timeout\n whole")
     pytester.makepyfile(TESTS)
     return pytester.runpytest_inprocess("-p", "no:cacheprovider", "--slice", "seed", *options)
 
@@ -49,6 +52,11 @@ def test_what_may_end_too_late_does_not_begin(pytester):
     result = _run(pytester, "--slice-minutes", "1.66667", "-rs")
     result.assert_outcomes(passed=8, skipped=1)
     result.stdout.fnmatch_lines(["*not in this slice*"])
+
+
+def test_a_test_that_is_marked_so_is_in_no_slice(pytester):
+    result = _run(pytester, "--slice-minutes", "1", "-k", "short or whole")
+    result.assert_outcomes(passed=8)
 
 
 def test_a_test_longer_than_a_slice_is_an_error(pytester):

@@ -88,6 +88,7 @@ def predicate(names):
 
 
 @pytest.mark.soak
+@pytest.mark.whole
 @pytest.mark.timeout(1200)
 def test_two_thousand_motes_hear_no_control_outside_of_their_windows():
     """Motes die and come back, messages are doubled and reordered, and queries come and go all the time."""

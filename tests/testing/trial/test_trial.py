@@ -22,6 +22,7 @@ def test_crashes_change_no_answer_and_unused_sensors_sleep(runtime):
 
 
 @pytest.mark.soak
+@pytest.mark.whole
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("runtime", ["fjord", "spark"])
 def test_crashes_change_nothing_in_ten_minutes_of_two_thousand_sensors(runtime):

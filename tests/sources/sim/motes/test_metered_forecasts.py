@@ -136,6 +136,7 @@ def test_settings_that_leave_readings_out_cost_what_was_counted():
 
 
 @pytest.mark.soak
+@pytest.mark.whole
 @pytest.mark.timeout(3000)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_day_of_motes_costs_what_was_forecast(kind):
