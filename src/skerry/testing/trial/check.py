@@ -23,13 +23,9 @@ _MOST_WINDOWS = 3
 def check_course(settings: TrialSettings, queries: TrialQueries, course: Course) -> Verdict:
     """Say what is wrong, and give the numbers."""
     with closing(open_evidence(course, settings.delay_s)) as connection:
-        wrong = [
-            *_check_views(connection, queries, course),
-            *_check_subscriptions(connection, queries, course),
-            *_check_control(connection),
-            *_check_sleep(connection, queries, course),
-        ]
-        return Verdict(measure_course(connection, settings, course), tuple(wrong))
+        answers = [*_check_views(connection, queries, course), *_check_subscriptions(connection, queries, course)]
+        sensors = [*_check_control(connection), *_check_sleep(connection, queries, course)]
+        return Verdict(measure_course(connection, settings, course), tuple(answers), tuple(sensors))
 
 
 def _check_views(connection: DuckDBPyConnection, queries: TrialQueries, course: Course) -> Iterator[str]:

@@ -45,10 +45,19 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is wrong, one line each, and the numbers."""
+    """What is wrong, one line each, and the numbers.
+
+    Answers must be right on any machine. That control comes in time, and sensors sleep soon, needs one that keeps up.
+    """
 
     numbers: Numbers
-    wrong: Sequence[str] = field(default_factory=tuple)
+    wrong_answers: Sequence[str] = field(default_factory=tuple)
+    wrong_control: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        """All that is wrong."""
+        return (*self.wrong_answers, *self.wrong_control)
 
     def describe(self) -> str:
         """All of it as text."""
