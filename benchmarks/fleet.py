@@ -13,9 +13,10 @@ from pathlib import Path
 
 from _report import Report
 
-from skerry.database import RUNTIMES
 from skerry.errors import RunError
 from skerry.testing.trial import TrialSettings, run_trial
+
+RUNTIMES = ("fjord", "spark")
 
 
 def measure(report: Report, settings: TrialSettings) -> None:
