@@ -35,6 +35,8 @@ __all__ = ["Answers", "FjordRuntime"]
 
 _PATIENCE_SECONDS = 0.05
 """How long to wait for a live source that has nothing new."""
+_FEW_READINGS, _LONGEST_REST_SECONDS = 1_000, 0.1
+"""After a step with so few readings of live sources, the threads that receive get as much time as it took, at most."""
 
 Answers = dict[str, pa.RecordBatch]
 """Rows by output."""
@@ -167,12 +169,20 @@ class FjordRuntime:
         before = self._position or replay.start()
         with self._pipeline.receive(self._watch_sensors) as check:
             for planned in self._plan(replay, before, raise_or_stop(check, stopped)):
+                began = time.monotonic()
                 self._look_at_tables(planned)
                 worked = self._step(replay, before, planned.position)
                 before = self._position = planned.position
                 yield worked
+                self._rest(worked[0], time.monotonic() - began)
                 if done := self._checkpoint.progress.position if self._checkpoint else before:
                     replay.forget(done)
+
+    def _rest(self, done: Outcome, took_seconds: float) -> None:
+        """Let others work: where little comes, and no view may not lag, steps need not follow without a pause."""
+        is_idle = sum(tally.read for tally in done.tallies.values()) < _FEW_READINGS
+        if self._pipeline.live and not self._pipeline.most_lags and is_idle:
+            time.sleep(min(took_seconds, _LONGEST_REST_SECONDS))
 
     def _plan(self, replay: Replay, position: Position, stopped: Callable[[], bool]) -> Iterator[PlannedStep]:
         """The steps that a run which went before has planned, and then others; each is logged before it is given."""

@@ -160,7 +160,10 @@ def test_wrong_views_are_refused(statement, message):
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("emt='final'", "view 'v' has no option 'emt'; known are battery_lifetime, emit, fallback, fallback_after, forget_after, join"),
+        (
+            "emt='final'",
+            "view 'v' has no option 'emt'; known are battery_lifetime, emit, fallback, fallback_after, forget_after, join",
+        ),
         ("emit='sometimes'", "view 'v': option emit is 'sometimes'; known are final"),
     ],
 )
