@@ -22,12 +22,14 @@ def test_window_tumbles_if_its_slide_is_its_size(slide, tumbling):
 
 @pytest.mark.parametrize("pair", [(0, 0), (5, 0), (-1, -1)])
 def test_window_without_extent_is_refused(pair):
-    with pytest.raises(InputError, match=f"must be above zero, got {pair[0]} {pair[1]}"):
+    with pytest.raises(InputError, match="must be above zero, got a size of"):
         Window(*map(Micros, pair))
 
 
 def test_slide_beyond_the_size_is_refused():
-    with pytest.raises(InputError, match="slide must not exceed its size, got slide 5 size 4"):
+    with pytest.raises(
+        InputError, match="slide must not exceed its size, got a slide of 5 MICROSECOND and a size of 4"
+    ):
         Window(Micros(4), Micros(5))
 
 

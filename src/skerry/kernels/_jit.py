@@ -5,10 +5,12 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-from numba import njit
+from numba import config, njit
 
 __all__ = ["kernel"]
 
+_numba_settings: Any = config
+_CACHE = "skerry.kernels._cache.KernelCache"
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -22,5 +24,10 @@ def kernel(function: Function) -> Function:
     ):  # compiled integers wrap around in silence; let interpreted ones do so too
         wrapping: Function = np.errstate(all="ignore")(function)
         return wrapping
-    compiled: Any = njit(cache=True, nogil=True)(function)
+    before = _numba_settings.CACHE_LOCATOR_CLASSES
+    _numba_settings.CACHE_LOCATOR_CLASSES = _CACHE  # for our kernels, not for those of others
+    try:
+        compiled: Any = njit(cache=True, nogil=True)(function)
+    finally:
+        _numba_settings.CACHE_LOCATOR_CLASSES = before
     return compiled

@@ -9,11 +9,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.core.imputils import lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, models, overload, register_model
+
+from skerry.kernels._parts import compile_part
 
 __all__ = ["by_reference", "inlined_kernel", "inner_kernel", "method"]
 
@@ -36,8 +38,9 @@ def _compile(function: Function, inlined: bool) -> Function:
     if _INTERPRETED:
         wrapping: Function = np.errstate(all="ignore")(function)
         return wrapping
-    options: Any = {"cache": True, "nogil": True, "error_model": "numpy", "forceinline": inlined, "_nrt": False}
-    compiled: Any = njit(**options)(function)
+    compiled: Function = compile_part(
+        function, {"nogil": True, "error_model": "numpy", "forceinline": inlined, "_nrt": False}
+    )
     return compiled
 
 

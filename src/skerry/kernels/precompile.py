@@ -1,8 +1,6 @@
 """Compile kernels ahead of use, so that Spark's workers find the machine code on disk."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from threading import Thread
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
@@ -23,6 +21,7 @@ from skerry.kernels.joins.mjoin import Probing, mjoin
 from skerry.kernels.joins.snjoin import OccurrenceTable, Tuples
 from skerry.kernels.joins.tree import Tree, climb
 from skerry.kernels.lateness import mark_late
+from skerry.kernels.over import find_extremes, find_range_bounds, order_by_group
 from skerry.kernels.rules.checked_arithmetic import exact
 from skerry.kernels.rules.ground_order import find_order
 from skerry.kernels.rules.plan_interpreter import Machine
@@ -31,7 +30,7 @@ from skerry.kernels.rules.row_set import RowSet
 from skerry.kernels.rules.settle_stages import settle
 from skerry.kernels.time_order import order_by_time, order_by_time_and_sensor
 
-__all__ = ["PRECOMPILERS", "precompile", "precompile_in_background"]
+__all__ = ["PRECOMPILERS", "precompile"]
 
 
 def precompile(kinds: Iterable[str] | None = None) -> None:
@@ -41,23 +40,6 @@ def precompile(kinds: Iterable[str] | None = None) -> None:
     """
     for kind in PRECOMPILERS if kinds is None else kinds:
         PRECOMPILERS[kind]()
-
-
-@contextmanager
-def precompile_in_background(kinds: Iterable[str], others: Iterable[Callable[[], None]] = ()) -> Iterator[None]:
-    """Precompile in another thread while the body runs; ``others`` precompile what only upper rooms can call."""
-
-    def work() -> None:
-        precompile(kinds)
-        for call in others:
-            call()
-
-    beside = Thread(target=work)
-    beside.start()
-    try:
-        yield
-    finally:
-        beside.join()
 
 
 def _precompile_folds() -> None:
@@ -125,6 +107,15 @@ def _precompile_lifetimes() -> None:
     order_by_time(none, np.ones(1, np.int64))
 
 
+def _precompile_over() -> None:
+    """The kernels behind frames."""
+    numbers, ends = np.zeros(2, np.int64), np.array([1, 2])
+    order_by_group(numbers, 1)
+    for is_end in (False, True):
+        find_range_bounds(numbers, numbers, ends, -1, is_end=is_end)
+    find_extremes(numbers, np.ones(2, np.bool_), numbers, ends, highest=True)
+
+
 def _precompile_rules() -> None:
     """The kernels behind rules; their tables have to grow."""
     keys = np.arange(200).reshape(100, 2)
@@ -148,5 +139,6 @@ PRECOMPILERS: Mapping[str, Callable[[], None]] = {
     "gather": _precompile_gather,
     "snjoin": _precompile_snjoin,
     "other techniques": _precompile_other_techniques,
+    "over": _precompile_over,
     "rules": _precompile_rules,
 }

@@ -17,13 +17,15 @@ from sqlglot.parsers.duckdb import DuckDBParser
 from sqlglot.parsers.risingwave import RisingWaveParser
 from sqlglot.tokenizer_core import Token, TokenType
 
+from skerry.model.aggregate_calls import AGGREGATE_CALLS, move_inside
+
 __all__ = ["Dialect", "parse_expression", "write_expression"]
 
 _AGGREGATES = frozenset(
     {name for each in exp.ALL_FUNCTIONS if issubclass(each, exp.AggFunc) for name in each.sql_names()}
-    | {"BIT_AND", "BIT_OR", "BIT_XOR", "GROUP_CONCAT", "LIST", "LISTAGG", "QUANTILE_CONT", "QUANTILE_DISC"}
-    | {"STRING_AGG"}
+    - AGGREGATE_CALLS.keys()
 )
+"""Aggregates that sqlglot has a class for which has all that was written."""
 _WITH_WORDS = ("OVERLAY", "POSITION", "SUBSTRING", "TRIM")
 """Calls that are written with words between their arguments, or with commas as all others are."""
 _BARE_MAXIMUM = 2
@@ -39,7 +41,7 @@ class _Parser(DuckDBParser):
 
     FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {
         **{name: build for name, build in DuckDBParser.FUNCTIONS.items() if name in _AGGREGATES},
-        "ANY_VALUE": exp.AnyValue.from_arg_list,
+        **AGGREGATE_CALLS,
     }
     FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
         **{
@@ -82,6 +84,10 @@ class _Parser(DuckDBParser):
         if token.end - token.start + 1 <= len(token.text) + _BARE_MAXIMUM:
             self.raise_error("Invalid expression / Unexpected token", token)
         return self.expression(kind(this=token.text), token)
+
+    def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
+        """What stands around an aggregate is a part of it."""
+        return move_inside(super()._parse_window(this, alias))
 
     def _parse_table_hints(self) -> list[exp.Expr] | None:
         """WITH behind a table is not a hint."""

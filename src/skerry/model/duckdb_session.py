@@ -1,7 +1,7 @@
 """The one DuckDB of a thread, by which expressions are evaluated and checked."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import duckdb
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from skerry.model.batch import as_batch
 
-__all__ = ["open_duckdb", "query_batch", "register_batch"]
+__all__ = ["open_duckdb", "query_batch", "register_batch", "register_tables"]
 
 _local = threading.local()
 
@@ -46,6 +46,24 @@ def register_batch(batch: pa.RecordBatch) -> Iterator[duckdb.DuckDBPyConnection]
         except duckdb.FatalException as error:
             del _local.connection
             raise duckdb.OutOfMemoryException(str(error)) from None
+
+
+@contextmanager
+def register_tables(tables: Mapping[str, pa.RecordBatch]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """This thread's DuckDB with some tables.
+
+    >>> with register_tables({"t": pa.record_batch({"a": [1]}), "u": pa.record_batch({"b": [2]})}) as connection:
+    ...     connection.sql("SELECT a + b FROM t, u").fetchall()
+    [(3,)]
+    """
+    connection = open_duckdb()
+    try:
+        for name, rows in tables.items():
+            connection.register(name, pa.Table.from_batches([rows]))
+        yield connection
+    finally:
+        for name in tables:
+            connection.unregister(name)
 
 
 def query_batch(sql: str, unit: pa.RecordBatch) -> pa.RecordBatch:

@@ -18,5 +18,5 @@ NETWORK_OPTIONS = (
 )
 """For sources. A network is simulated by ``--runtime network``; other runtimes need none of this."""
 
-PLACES = ("auto", "server", "tree", "hash", "broadcast", "perpendicular")
+PLACES = ("auto", "server", "tree", "hash", "cluster", "broadcast", "perpendicular")
 """Where the rows of a view may meet in a network; ``auto``: where that takes the least energy."""

@@ -6,7 +6,7 @@ with it is false. No constant is NaN here, so only "greater" differs, and is ask
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, TypeAlias
 
@@ -27,6 +27,10 @@ class Predicate(ABC):
     @abstractmethod
     def marks(self, batch: pa.RecordBatch) -> Marks:
         """Say of each row whether the predicate holds."""
+
+    @abstractmethod
+    def rename(self, names: Mapping[str, str]) -> "Predicate":
+        """The same question about columns of other names."""
 
 
 def _greater(values: Marks, constant: Any) -> Marks:
@@ -71,6 +75,10 @@ class Compared(Predicate):
         """NULL where the column is."""
         return SIGNS[self.sign](batch.column(self.column), self.constant)
 
+    def rename(self, names: Mapping[str, str]) -> "Predicate":
+        """The same of another column."""
+        return replace(self, column=names[self.column])
+
 
 @dataclass(frozen=True)
 class Holds(Predicate):
@@ -81,6 +89,10 @@ class Holds(Predicate):
     def marks(self, batch: pa.RecordBatch) -> Marks:
         """The column as it is."""
         return batch.column(self.column)
+
+    def rename(self, names: Mapping[str, str]) -> "Predicate":
+        """The same of another column."""
+        return replace(self, column=names[self.column])
 
 
 @dataclass(frozen=True)
@@ -93,6 +105,10 @@ class Missing(Predicate):
         """Never NULL itself."""
         return batch.column(self.column).is_null()
 
+    def rename(self, names: Mapping[str, str]) -> "Predicate":
+        """The same of another column."""
+        return replace(self, column=names[self.column])
+
 
 @dataclass(frozen=True)
 class Negated(Predicate):
@@ -103,6 +119,10 @@ class Negated(Predicate):
     def marks(self, batch: pa.RecordBatch) -> Marks:
         """NULL stays NULL."""
         return pc.invert(self.part.marks(batch))
+
+    def rename(self, names: Mapping[str, str]) -> "Predicate":
+        """Its part is about other columns."""
+        return Negated(self.part.rename(names))
 
 
 @dataclass(frozen=True)
@@ -120,6 +140,10 @@ class All(Predicate):
         """False as soon as one is, whatever else is NULL."""
         return reduce(pc.and_kleene, (part.marks(batch) for part in self.parts))
 
+    def rename(self, names: Mapping[str, str]) -> "Predicate":
+        """Its parts are about other columns."""
+        return All(tuple(part.rename(names) for part in self.parts))
+
 
 @dataclass(frozen=True)
 class Some(Predicate):
@@ -130,3 +154,7 @@ class Some(Predicate):
     def marks(self, batch: pa.RecordBatch) -> Marks:
         """True as soon as one is, whatever else is NULL."""
         return reduce(pc.or_kleene, (part.marks(batch) for part in self.parts))
+
+    def rename(self, names: Mapping[str, str]) -> "Predicate":
+        """Its parts are about other columns."""
+        return Some(tuple(part.rename(names) for part in self.parts))

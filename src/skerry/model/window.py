@@ -47,15 +47,18 @@ class Window(GroupWindow):
 
     size_us: Micros
     slide_us: Micros
+    offset_us: int = 0
+    """By how much windows start later than they would by themselves."""
 
     def __post_init__(self) -> None:
         """Refuse sizes that no stream can be cut by."""
+        size, slide = describe_interval(self.size_us), describe_interval(self.slide_us)
         if self.size_us <= 0 or self.slide_us <= 0:
-            raise InputError("a window's size and slide must be above zero, got", self.size_us, self.slide_us)
-        if self.slide_us > self.size_us:
             raise InputError(
-                "a window's slide must not exceed its size, got slide", self.slide_us, "size", self.size_us
+                f"a window's size and slide must be above zero, got a size of {size} and a slide of {slide}"
             )
+        if self.slide_us > self.size_us:
+            raise InputError(f"a window's slide must not exceed its size, got a slide of {slide} and a size of {size}")
         if self.size_us // self.slice_us > 100_000:
             raise InputError("a window may have at most 100000 slices, got", self.size_us // self.slice_us)
 
@@ -66,7 +69,7 @@ class Window(GroupWindow):
         >>> Window(Micros(MICROS["WEEK"]), Micros(MICROS["WEEK"])).origin_us == _MONDAY_US
         True
         """
-        return _MONDAY_US if self.slide_us % MICROS["WEEK"] == 0 else 0
+        return (_MONDAY_US if self.slide_us % MICROS["WEEK"] == 0 else 0) + self.offset_us
 
     @property
     def slice_us(self) -> int:
@@ -75,9 +78,10 @@ class Window(GroupWindow):
 
     def describe(self) -> str:
         """As a query writes it."""
+        offset = f" from {describe_interval(self.offset_us)}" if self.offset_us else ""
         if self.tumbling:
-            return f"TUMBLE {describe_interval(self.size_us)}"
-        return f"HOP {describe_interval(self.slide_us)} of {describe_interval(self.size_us)}"
+            return f"TUMBLE {describe_interval(self.size_us)}{offset}"
+        return f"HOP {describe_interval(self.slide_us)} of {describe_interval(self.size_us)}{offset}"
 
     @property
     def only_groups(self) -> str | None:

@@ -59,5 +59,5 @@ def test_deviation_is_nan_if_a_square_is_not_finite(strange):
 
 def test_sums_of_different_length_are_refused():
     one = add_values(np.ones(1), np.ones(1, bool), np.zeros(1, np.int64), 1)
-    with pytest.raises(KernelError, match="differ in length: 1 1 2"):
+    with pytest.raises(KernelError, match="differ in length: 1 1 1 2"):
         deviations(one, one, np.array([1, 1]), sample=True)

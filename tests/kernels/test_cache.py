@@ -1,0 +1,43 @@
+"""Compiled kernels belong to the texts they were compiled from."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skerry.kernels import _cache
+
+
+@pytest.fixture
+def package(monkeypatch, tmp_path):
+    """A package in which ``a`` calls ``b``, and nobody calls ``c``."""
+    (tmp_path / "a.py").write_text("from skerry.b import f\n")
+    (tmp_path / "b.py").write_text("x = 1\n")
+    (tmp_path / "c.py").write_text("y = 1\n")
+    monkeypatch.setattr(_cache, "_PACKAGE", tmp_path)
+    return tmp_path
+
+
+def _stamp(package: Path) -> str:
+    for cached in (_cache._hash_with_imports, _cache._list_imports, _cache._read):
+        cached.cache_clear()
+    return _cache._hash_with_imports(package / "a.py")
+
+
+def test_change_in_a_module_that_is_called_is_another_kernel(package):
+    before = _stamp(package)
+    (package / "b.py").write_text("x = 2\n")
+    assert _stamp(package) != before
+
+
+def test_change_in_another_module_is_none(package):
+    before = _stamp(package)
+    (package / "c.py").write_text("y = 2\n")
+    assert _stamp(package) == before
+
+
+def test_user_without_a_folder_to_write_gets_a_temporary_one(tmp_path):
+    environment = {"PATH": "", "HOME": "/proc/nowhere", "TMPDIR": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
+    subprocess.run([sys.executable, "-c", "import skerry.kernels.hash"], env=environment, check=True)
+    assert list(tmp_path.glob("skerry-cache-*/kernels/*hash*"))

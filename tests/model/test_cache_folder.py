@@ -1,0 +1,37 @@
+import os
+
+import pytest
+
+from skerry.model.cache_folder import find_cache_folder, name_cache_folder
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+
+
+def test_cache_is_the_users(tmp_path):
+    assert find_cache_folder() == tmp_path / "caches" / "skerry"
+
+
+def test_cache_is_temporary_and_private_where_the_users_cannot_be_written(tmp_path):
+    (tmp_path / "caches").write_text("in the way")
+    found = find_cache_folder()
+    assert found.parent == tmp_path
+    assert found.stat().st_mode & 0o777 == 0o700
+
+
+def test_temporary_cache_that_others_can_write_is_not_used(tmp_path):
+    (tmp_path / "caches").write_text("in the way")
+    open_to_all = tmp_path / f"skerry-cache-{os.getuid()}"
+    open_to_all.mkdir()
+    open_to_all.chmod(0o777)
+    assert find_cache_folder() != open_to_all
+
+
+def test_user_without_a_home_has_no_cache_of_his_own(monkeypatch, tmp_path):
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    assert name_cache_folder() is None
+    assert find_cache_folder().parent == tmp_path
