@@ -25,6 +25,9 @@ __all__ = ["WIDE", "BoxIndex", "Marks", "Pairs"]
 Sides = Mapping[int, tuple[int, int]]
 """By axis, the least and the greatest code of a box; an axis that is not named is open."""
 
+AlikeSides = Mapping[int, tuple[Int64s, Int64s]]
+"""The same of many boxes, in columns."""
+
 WIDE = 0.03
 _FEW = 1024
 """So many boxes, or fewer, are all kept in bitmaps."""
@@ -68,6 +71,7 @@ class BoxIndex:
     def __init__(self, axes: int) -> None:
         self._axes = axes
         self._waiting: dict[int, Sides] = {}
+        self._waiting_alike: list[tuple[Int64s, AlikeSides]] = []
         self._arrange(np.empty((axes, 0), np.int64), np.empty((axes, 0), np.int64), np.empty(0, np.int64))
 
     @classmethod
@@ -79,10 +83,11 @@ class BoxIndex:
 
     def __len__(self) -> int:
         """How many boxes there are."""
-        return self._count + len(self._waiting)
+        return self._count + len(self._waiting) + sum(numbers.size for numbers, _ in self._waiting_alike)
 
     def __contains__(self, number: int) -> bool:
         """Whether there is a box of this number."""
+        self._take_alike()
         return number in self._waiting or number in self._wide.held or number in self._narrow.held
 
     @property
@@ -102,8 +107,17 @@ class BoxIndex:
         else:
             self._narrow.add(number, low[:, 0], high[:, 0])
 
+    def add_alike(self, numbers: Int64s, sides: AlikeSides) -> None:
+        """Add boxes with sides on the same axes: before the next match, if they are many for the grid that there is."""
+        if 4 * numbers.size > self._arranged or len(self) + numbers.size >= 2 * self._arranged + _FEW:
+            self._waiting_alike.append((numbers, sides))
+            return
+        for index, number in enumerate(numbers.tolist()):
+            self.add(number, {axis: (int(lows[index]), int(highs[index])) for axis, (lows, highs) in sides.items()})
+
     def remove(self, number: int) -> None:
         """Remove a box."""
+        self._take_alike()
         if self._waiting.pop(number, None) is None:
             (self._wide if number in self._wide.held else self._narrow).remove(number)
             self._count -= 1
@@ -128,6 +142,7 @@ class BoxIndex:
 
     def settle(self) -> None:
         """Build everything again if any box waits for that, or if few are left of those that it was built for."""
+        self._take_alike()
         if not self._waiting and 4 * self._count + _FEW >= self._arranged:
             return
         self._axes = max(self._axes, 1 + max((axis for sides in self._waiting.values() for axis in sides), default=0))
@@ -140,6 +155,21 @@ class BoxIndex:
             np.concatenate([highs, more[1]], axis=1),
             np.concatenate([numbers, waiting]),
         )
+
+    def _take_alike(self) -> None:
+        """Build everything again with the boxes that came together."""
+        alike, self._waiting_alike = self._waiting_alike, []
+        if not alike:
+            return
+        self._axes = max(self._axes, *(1 + max(sides, default=0) for _, sides in alike))
+        lows, highs, numbers = ([part] for part in self.boxes())
+        for some, sides in alike:
+            numbers.append(some)
+            for ends, part, open_end in ((lows, 0, LEAST), (highs, 1, GREATEST)):
+                ends.append(np.full((self._axes, some.size), open_end))
+                for axis, cuts in sides.items():
+                    ends[-1][axis] = cuts[part]
+        self._arrange(np.concatenate(lows, axis=1), np.concatenate(highs, axis=1), np.concatenate(numbers))
 
     def boxes(self) -> tuple[Int64s, Int64s, Int64s]:
         """The lows, highs and numbers of all boxes that do not wait."""
@@ -170,7 +200,7 @@ class BoxIndex:
     def restore(cls, parts: Mapping[str, Int64s]) -> "BoxIndex":
         """Rebuild the index that ``save`` gave."""
         index = cls.__new__(cls)
-        index._axes, index._waiting = parts["wide_counts"].size, {}
+        index._axes, index._waiting, index._waiting_alike = parts["wide_counts"].size, {}, []
         wide, narrow = (_restore_part(parts, name, index._axes) for name in ("wide", "narrow"))
         index._wide = PrefilteredBoxes(BoxBitmaps(*wide), *wide[1:3])
         index._narrow = PrefilteredBoxes(BoxBlocks(*narrow, np.array(parts["firsts"])), *narrow[1:3])

@@ -1,17 +1,19 @@
 """All boxes of an index: those that ask for a value that few others want are found by it, others by their extent."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from skerry.index.access import GRAMS, TEXTS, Access, expand, list_alike_points, list_points, list_runs
 from skerry.index.box_index import BoxIndex, Marks, Pairs
-from skerry.index.column_codes import Axis, Interval, encode_side
-from skerry.index.gram_lists import GRAM, GramLists, list_grams
+from skerry.index.column_codes import Axis, Interval, encode_side, encode_sides
+from skerry.index.gram_lists import GramLists
 from skerry.index.operand_columns import OperandColumns, read_operand, write_operand
 from skerry.index.point_lists import Key, PointLists
 from skerry.index.region import Box, Operand
+from skerry.index.value_set_column import ValueSetColumn
 from skerry.index.value_sets import ValueSet
 from skerry.kernels.index.match_pairs import merge_pairs
 from skerry.model.arrays import Int64s
@@ -21,14 +23,6 @@ __all__ = ["BoxesAndLists"]
 _SHORT, _SHARE = 64, 128
 """A value that more boxes want than this, and than one in so many, finds too many of them."""
 _AXES, _LIST = ("axes", "box_axes"), "list "
-_VALUES, _TEXTS, _GRAMS = "values", "texts", "grams"
-
-
-class _Access(NamedTuple):
-    """What boxes are found by: the values of an operand, its texts, or runs of bytes in them."""
-
-    operand: Operand
-    kind: str
 
 
 class BoxesAndLists:
@@ -48,8 +42,8 @@ class BoxesAndLists:
         self._axes: dict[Axis, int] = {}
         self._box_axes: dict[Axis, int] = {}
         self._boxes = BoxIndex(axes=1)
-        self._lists: dict[_Access, PointLists] = {}
-        self._list_of: dict[int, _Access] = {}
+        self._lists: dict[Access, PointLists] = {}
+        self._list_of: dict[int, Access] = {}
 
     def __contains__(self, number: int) -> bool:
         """Whether there is a box of this number."""
@@ -62,20 +56,46 @@ class BoxesAndLists:
 
     def add(self, number: int, box: Box) -> Mapping[Operand, ValueSet]:
         """Add a box. Given back are the sides that are decided by codes alone, which may not be exact."""
-        chosen = _expand(*box.listed) if box.listed else self._choose_value(box.sides) or self._choose_gram(box)
+        chosen = expand(*box.listed) if box.listed else self._choose(box)
         if chosen is None:
             self._boxes.add(number, _number_sides(box.sides, self._box_axes))
             return box.sides
         access, keys = chosen
         sides = box.sides
-        if not box.listed and access.kind != _GRAMS:
+        if not box.listed and access.kind != GRAMS:
             sides = {name: side for name, side in sides.items() if name != access.operand}
+        self._find_lists(access).add(number, keys, _number_sides(sides, self._axes))
+        self._list_of[number] = access
+        return sides
+
+    def add_alike(self, numbers: Int64s, box: Box) -> Iterator[tuple[Int64s, Mapping[Operand, ValueSet]]]:
+        """Add boxes that are alike. Given back are rows, and of these the sides that are decided by codes alone."""
+        points = list_alike_points(box.sides)
+        chosen, wanted = np.full(numbers.size, -1), np.full(numbers.size, -1)
+        self._choose_alike(points, chosen, wanted)
+        accesses = [access for access, _ in points]
+        if box.contained is not None:
+            accesses.append(Access(box.contained[0], GRAMS))
+            self._choose_runs(box, chosen, wanted, len(points))
+        for choice in np.unique(chosen).tolist():
+            rows = np.flatnonzero(chosen == choice)
+            access = accesses[choice] if choice >= 0 else None
+            decided = None if access is None or access.kind == GRAMS else access.operand
+            kept = {name: side for name, side in box.sides.items() if name != decided}
+            sides = {name: side.take(rows) if isinstance(side, ValueSetColumn) else side for name, side in kept.items()}
+            if access is None:
+                self._boxes.add_alike(numbers[rows], _number_alike(sides, self._box_axes, rows.size))
+            else:
+                axes = _number_alike(sides, self._axes, rows.size)
+                self._lists[access].add_alike(numbers[rows], wanted[rows], axes)
+                self._list_of |= dict.fromkeys(numbers[rows].tolist(), access)
+            yield rows, sides
+
+    def _find_lists(self, access: Access) -> PointLists:
         lists = self._lists.get(access)
         if lists is None:
             lists = self._lists[access] = _make_lists(access.kind)
-        lists.add(number, keys, _number_sides(sides, self._axes))
-        self._list_of[number] = access
-        return sides
+        return lists
 
     def remove(self, number: int) -> None:
         """Remove a box."""
@@ -137,31 +157,20 @@ class BoxesAndLists:
         found._boxes = BoxIndex.restore({name: parts[name].to_numpy() for name in BoxIndex.PARTS})
         found._axes, found._box_axes = (_restore_axes(parts, name) for name in _AXES)
         accesses = zip(map(read_operand, parts["lists"].to_pylist()), parts["list_kinds"].to_pylist(), strict=True)
-        for number, access in enumerate(_Access(*each) for each in accesses):
+        for number, access in enumerate(Access(*each) for each in accesses):
             prefix = f"{_LIST}{number} "
             own = {name.removeprefix(prefix): part for name, part in parts.items() if name.startswith(prefix)}
-            found._lists[access] = type(_make_lists(access.kind)).restore(own, is_text=access.kind == _TEXTS)
+            found._lists[access] = type(_make_lists(access.kind)).restore(own, is_text=access.kind == TEXTS)
             found._list_of |= dict.fromkeys(own["numbers"].to_pylist(), access)
         return found
 
-    def _choose_value(self, sides: Mapping[Operand, ValueSet]) -> tuple[_Access, list[Key]] | None:
-        """The value by which to find a box: the one that fewest want. None if there is none that few want."""
-        points: list[tuple[_Access, Key]] = []
-        for operand, values in sides.items():
-            key = _find_point(values)
-            if key is not None:
-                points.append((_Access(operand, _TEXTS if isinstance(key, bytes) else _VALUES), key))
-        return self._choose_least_wanted(points)
+    def _choose(self, box: Box) -> tuple[Access, list[Key]] | None:
+        """The value by which to find a box, or else the run of bytes: what fewest others want. None if none is rare."""
+        fewest = self._limit_wanting(0)
+        return self._choose_least(list_points(box.sides), fewest) or self._choose_least(list_runs(box), fewest)
 
-    def _choose_gram(self, box: Box) -> tuple[_Access, list[Key]] | None:
-        """The run of bytes by which to find a box, chosen in the same way."""
-        if box.contained is None or len(box.contained[1]) < GRAM:
-            return None
-        access = _Access(box.contained[0], _GRAMS)
-        return self._choose_least_wanted([(access, gram) for gram in list_grams(box.contained[1])])
-
-    def _choose_least_wanted(self, points: Sequence[tuple[_Access, Key]]) -> tuple[_Access, list[Key]] | None:
-        fewest, chosen = max(_SHORT, (len(self._list_of) + len(self._boxes)) // _SHARE) + 1, None
+    def _choose_least(self, points: Sequence[tuple[Access, Key]], fewest: int) -> tuple[Access, list[Key]] | None:
+        chosen = None
         for access, key in points:
             lists = self._lists.get(access)
             count = lists.count_wanting(key) if lists is not None else 0
@@ -169,26 +178,44 @@ class BoxesAndLists:
                 fewest, chosen = count, (access, [key])
         return chosen
 
+    def _limit_wanting(self, more: int) -> int:
+        """A value that so many boxes want finds too many, where ``more`` boxes are about to come."""
+        return max(_SHORT, (len(self._list_of) + len(self._boxes) + more) // _SHARE) + 1
+
+    def _choose_alike(
+        self, points: Sequence[tuple[Access, Sequence[Key | None]]], chosen: Int64s, wanted: Int64s
+    ) -> None:
+        """For each box that has no choice yet, which of the points fewest others want, and the number of its value."""
+        held = [self._lists.get(access) for access, _ in points]
+        known = len(self._list_of) + len(self._boxes)
+        for row in np.flatnonzero(chosen < 0).tolist() if points else ():
+            fewest, best = max(_SHORT, (known + row) // _SHARE) + 1, -1
+            for index, (_, keys) in enumerate(points):
+                key, lists = keys[row], held[index]
+                count = 0 if lists is None or key is None else lists.count_wanting(key)
+                if key is not None and count < fewest:
+                    fewest, best = count, index
+            if best >= 0:
+                access, keys = points[best]
+                lists = held[best] = self._find_lists(access)
+                key = keys[row]
+                assert key is not None
+                chosen[row], wanted[row] = best, lists.want(key)
+
+    def _choose_runs(self, box: Box, chosen: Int64s, wanted: Int64s, choice: int) -> None:
+        """The same for runs of bytes."""
+        assert box.contained is not None
+        name, texts = box.contained
+        for row in np.flatnonzero(chosen < 0).tolist():
+            runs = list_runs(box._replace(contained=(name, texts[row])))
+            found = self._choose_least(runs, self._limit_wanting(row))
+            if found is not None:
+                access, (key,) = found
+                chosen[row], wanted[row] = choice, self._find_lists(access).want(key)
+
 
 def _make_lists(kind: str) -> PointLists:
-    return GramLists() if kind == _GRAMS else PointLists(is_text=kind == _TEXTS)
-
-
-def _find_point(values: ValueSet) -> Key | None:
-    """The only value of a set; None if there are others, or NULL."""
-    spans, null = values
-    if null or len(spans) != 1:
-        return None
-    ((low, high),) = spans
-    is_one = high == low + b"\0" if isinstance(low, bytes) else high - low == 1
-    return low if is_one else None
-
-
-def _expand(operand: Operand, values: ValueSet) -> tuple[_Access, list[Key]]:
-    """All values of a list."""
-    if isinstance(values.spans[0][0], bytes):
-        return _Access(operand, _TEXTS), [low for low, _ in values.spans]
-    return _Access(operand, _VALUES), [key for low, high in values.spans for key in range(low, high)]
+    return GramLists() if kind == GRAMS else PointLists(is_text=kind == TEXTS)
 
 
 def _number_sides(sides: Mapping[Operand, ValueSet], axes: dict[Axis, int]) -> dict[int, Interval]:
@@ -198,6 +225,17 @@ def _number_sides(sides: Mapping[Operand, ValueSet], axes: dict[Axis, int]) -> d
         for axis, interval in encode_side(operand, values).items():
             number = axes.get(axis)
             found[axes.setdefault(axis, len(axes)) if number is None else number] = interval
+    return found
+
+
+def _number_alike(
+    sides: Mapping[Operand, ValueSet], axes: dict[Axis, int], count: int
+) -> dict[int, tuple[Int64s, Int64s]]:
+    """The same of so many boxes that are alike."""
+    found: dict[int, tuple[Int64s, Int64s]] = {}
+    for operand, values in sides.items():
+        for axis, ends in encode_sides(operand, values, count).items():
+            found[axes.setdefault(axis, len(axes))] = ends
     return found
 
 

@@ -4,6 +4,7 @@ A text column has two axes. One orders texts by their first bytes, which express
 exactly. The other is a hash, which distinguishes long texts that begin alike; it serves equality alone.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,10 +17,11 @@ from skerry.index.region import Operand
 from skerry.index.value_sets import ValueSet
 from skerry.kernels.hash import hash_bytes
 from skerry.kernels.index.double_codes import encode_doubles
+from skerry.kernels.index.grid import GREATEST
 from skerry.kernels.index.text_codes import PREFIX, Bytes, encode_prefixes
-from skerry.model.arrays import Int64s
+from skerry.model.arrays import Bools, Int64s
 
-__all__ = ["Axis", "Interval", "bytes_of", "encode_column", "encode_side", "is_exact"]
+__all__ = ["Axis", "Interval", "are_exact", "bytes_of", "encode_column", "encode_side", "encode_sides", "is_exact"]
 
 Interval = tuple[int, int]
 """The least and the greatest code."""
@@ -88,6 +90,37 @@ def _encode_text_side(name: Operand, low: bytes, high: bytes, *, null: bool) -> 
     return found
 
 
+def encode_sides(name: Operand, values: ValueSet, count: int) -> dict[Axis, tuple[Int64s, Int64s]]:
+    """The same of so many boxes that are alike: columns of least and of greatest codes."""
+    if not values.spans:
+        return {Axis(name): (np.full(count, LEAST), np.full(count, LEAST))}
+    ((lows, highs),) = values.spans
+    texts = isinstance(lows[0], bytes)
+    firsts = _encode_cuts(lows) if texts else np.maximum(lows, LEAST + 1).astype(np.int64)
+    lasts = _encode_cuts(highs) - _are_exact_cuts(highs) if texts else (highs - 1).astype(np.int64)
+    found = {Axis(name): (np.full(count, LEAST) if values.null else firsts, lasts)}
+    long = np.array([texts and _is_long_text(*cuts) for cuts in zip(lows, highs, strict=True)], np.bool_)
+    if texts and long.any():
+        hashed = _encode_texts(Axis("", hashed=True), _to_rows(lows))
+        found[Axis(name, hashed=True)] = (np.where(long, hashed, LEAST), np.where(long, hashed, GREATEST))
+    return found
+
+
+def _encode_cuts(cuts: Sequence[bytes]) -> Int64s:
+    return encode_prefixes(_to_rows(cuts))
+
+
+def _to_rows(texts: Sequence[bytes]) -> Bytes:
+    ends = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum([len(text) for text in texts], out=ends[1:])
+    return Bytes(ends, np.frombuffer(b"".join(texts), np.uint8))
+
+
+def _are_exact_cuts(cuts: Sequence[bytes]) -> Bools:
+    """Which cuts are such that no text below has their code."""
+    return np.array([_is_exact_cut(cut) for cut in cuts], np.bool_)
+
+
 @lru_cache(maxsize=2**14)
 def _encode_prefix(text: bytes) -> int:
     return int(encode_prefixes(_to_row(text))[0])
@@ -112,6 +145,14 @@ def is_exact(values: ValueSet) -> bool:
     if not values.spans or not isinstance(values.spans[0][0], bytes):
         return True
     return all(_is_exact_cut(cut) for span in values.spans for cut in span)
+
+
+def are_exact(values: ValueSet, count: int) -> Bools:
+    """The same of so many boxes that are alike."""
+    if not values.spans or not isinstance(values.spans[0][0][0], bytes):
+        return np.ones(count, np.bool_)
+    ((lows, highs),) = values.spans
+    return _are_exact_cuts(lows) & _are_exact_cuts(highs)
 
 
 def _is_exact_cut(cut: bytes) -> bool:

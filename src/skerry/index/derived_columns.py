@@ -38,12 +38,12 @@ class DerivedColumns:
         self._known = {derived.sql: derived for derived in known}
         self._wanted: Counter[str] = Counter()
 
-    def find(self, sql: str) -> Derived | None:
-        """An expression as a column; None if it is not computed here."""
+    def find(self, sql: str, weight: int = 1) -> Derived | None:
+        """An expression as a column; None if it is not computed here. So many predicates are about it."""
         found = self._known.get(sql)
         if found is not None or len(self._known) >= _MOST:
             return found
-        self._wanted[sql] += 1
+        self._wanted[sql] += weight
         if self._wanted[sql] > _WANTED:
             return self._begin(sql)
         if len(self._wanted) > _MOST_COUNTED:

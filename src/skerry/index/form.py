@@ -1,6 +1,7 @@
 """Forms: predicates that differ in their constants alone, as one tree and where in it the constants stand."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from sqlglot import exp
 
@@ -27,6 +28,11 @@ class Form:
         self, tree: exp.Expr, literals: Sequence[exp.Literal], constants: Sequence[Constant], *, is_shared: bool = True
     ) -> None:
         self.tree, self.constants, self.is_shared = tree, constants, is_shared
+        self.row_count = 0
+        self.columns: Sequence[Sequence[Constant]] = ()
+        """Predicates that are read together, and their constants: a column for each literal. 0 if one is read alone."""
+        self.weight = 1
+        """How many predicates have the present constants."""
         self._literals = tuple(literals)
         lists = [index for index, constant in enumerate(constants) if not isinstance(constant, str)]
         self._lists = {index: literals[index].parent for index in lists}
@@ -41,7 +47,21 @@ class Form:
 
     def fill(self, constants: Sequence[Constant]) -> None:
         """Take other constants, of the same kinds."""
-        self.constants, self._is_written = constants, False
+        self.constants, self._is_written, self.weight = constants, False, 1
+
+    @contextmanager
+    def filled_with(self, columns: Sequence[Sequence[Constant]], row_count: int) -> Iterator[None]:
+        """Hold the constants of many predicates meanwhile."""
+        self.columns, self.row_count = columns, row_count
+        try:
+            yield
+        finally:
+            self.columns, self.row_count, self.weight = (), 0, 1
+
+    def take_row(self, row: int, weight: int) -> None:
+        """Take the constants of one of many predicates, as those of so many of them."""
+        self.fill([column[row] for column in self.columns])
+        self.weight = weight
 
     def write(self) -> exp.Expr:
         """The tree with the present constants, until it is written again."""

@@ -52,6 +52,8 @@ def split_values(read: Read, values: ValueSet) -> Sets:
 
 def split_points(read: Read, constants: Sequence[object]) -> Sets:
     """True for some constants."""
+    if isinstance(read.domain.low, bytes):
+        return split_values(read, _make_text_points(constants))
     return split_values(read, ValueSet.of([_find_cuts(read.domain, each) for each in constants]))
 
 
@@ -88,6 +90,15 @@ def values_with_prefix(domain: Domain, text: str) -> ValueSet:
     """All texts that begin with one: up to the first that does not, which ends in a higher byte."""
     low = text.encode()
     return ValueSet.between(low, low[:-1] + bytes([low[-1] + 1]) if low else domain.high)
+
+
+def _make_text_points(constants: Sequence[object]) -> ValueSet:
+    """The set of some texts. Of hundreds, as people list them, no two touch, unless there are zero bytes in them."""
+    keys = sorted({text.encode() for text in constants if isinstance(text, str)})
+    if not all(isinstance(text, str) for text in constants):
+        raise NotIndexable
+    cuts = [(key, key + b"\0") for key in keys]
+    return ValueSet.of(cuts) if any(b"\0" in key for key in keys) else ValueSet(tuple(cuts))
 
 
 def _find_cuts(domain: Domain, constant: object) -> tuple[Cut, Cut]:

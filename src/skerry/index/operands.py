@@ -26,11 +26,11 @@ _SIGNS: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
 class Derive(Protocol):
     """Says whether the index computes an expression."""
 
-    def __call__(self, sql: str) -> Derived | None:
-        """It as a column; None if it is not computed."""
+    def __call__(self, sql: str, weight: int = 1) -> Derived | None:
+        """It as a column; None if it is not computed. So many predicates are about it."""
 
 
-def derive_nothing(sql: str) -> Derived | None:
+def derive_nothing(sql: str, weight: int = 1) -> Derived | None:
     """No expression is computed."""
     return None
 
@@ -91,7 +91,7 @@ class Operands:
         text = FormText(self._form, lambda: tree)
 
         def find() -> Read:
-            derived = self._derive(text.write())
+            derived = self._derive(text.write(), self._form.weight)
             domain = domain_of(derived.type) if derived else None
             if derived is None or domain is None:
                 raise NotIndexable

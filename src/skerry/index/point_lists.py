@@ -75,7 +75,7 @@ class PointLists:
     def add(self, number: int, keys: Sequence[Key], sides: Sides) -> None:
         """Add a box, with the values that it asks for, each once, and its other sides."""
         numbered, lengths, values = self._values, self._lengths, []
-        for key in keys:
+        for key in keys:  # as ``want``, for lists of hundreds
             value = numbered.setdefault(key, len(lengths))
             if value == len(lengths):
                 lengths.append(0)
@@ -83,6 +83,27 @@ class PointLists:
             values.append(value)
         self._slots[number] = len(self._numbers) + len(self._pending)
         self._pending.append((number, values, sides))
+
+    def want(self, key: Key) -> int:
+        """Count one more box that asks for a value; the number of the value."""
+        value = self._values.setdefault(key, len(self._lengths))
+        if value == len(self._lengths):
+            self._lengths.append(0)
+        self._lengths[value] += 1
+        return value
+
+    def add_alike(self, numbers: Int64s, wanted: Int64s, sides: Mapping[int, tuple[Int64s, Int64s]]) -> None:
+        """Add boxes with sides on the same axes, each with the number of the value that was counted for it."""
+        self._take_pending()
+        first, steps = len(self._numbers), np.arange(1, numbers.size + 1)
+        self._slots.update(zip(numbers.tolist(), range(first, first + numbers.size), strict=True))
+        self._numbers.extend(numbers)
+        self._wanted_firsts.extend(len(self._wanted) + steps)
+        self._wanted.extend(wanted)
+        self._side_firsts.extend(len(self._axes) + len(sides) * steps)
+        self._axes.extend(np.tile(np.array(list(sides), np.int32), numbers.size))
+        for held, part in ((self._lows, 0), (self._highs, 1)):
+            held.extend(np.stack([ends[part] for ends in sides.values()], axis=1).ravel() if sides else ())
 
     def remove(self, number: int) -> None:
         """Remove a box."""

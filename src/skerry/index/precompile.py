@@ -7,6 +7,8 @@ from skerry.index.box_index import BoxIndex
 from skerry.index.column_codes import Axis, encode_column
 from skerry.index.point_lists import PointLists
 from skerry.kernels.index.match_pairs import merge_pairs
+from skerry.kernels.index.split_constants import split_constants
+from skerry.kernels.index.text_codes import Bytes
 
 __all__ = ["precompile_index"]
 
@@ -36,5 +38,6 @@ def precompile_index() -> None:
         lists.match(points[:, :2], column)
         lists.add(1, [b"a"] if is_text else [1], {})
         lists.match(points[:, :2], column)
+    split_constants(Bytes(np.array([0, 5]), np.frombuffer(b"a < 1", np.uint8)))
     for hashed in (False, True):
         encode_column(Axis("name", hashed), pa.array(["a", None, "beyond the eighth letter"]))

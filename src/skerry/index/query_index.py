@@ -1,6 +1,8 @@
 """The query index: all standing selections over one stream, answered at once for each batch of readings."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from time import perf_counter_ns
 from typing import NamedTuple
 
@@ -15,7 +17,7 @@ from skerry.index.derived_columns import DerivedColumns
 from skerry.index.operand_columns import OperandColumns, read_operand, write_operand
 from skerry.index.pack_arrays import pack_arrays, unpack_arrays
 from skerry.index.refinement import Refinement
-from skerry.index.region import Derived, Region
+from skerry.index.region import AlikeRegions, Derived, Region
 from skerry.kernels.index.match_pairs import merge_pairs
 from skerry.model.arrays import Int32s, Int64s, UInt64s
 
@@ -88,17 +90,59 @@ class QueryIndex:
         if name in self._numbers:
             raise CatalogError(f"there is a query {name!r} already")
         numbers = tuple([self._take_number() for _ in region.boxes or (None,)])
-        query, several = numbers[0], len(numbers) > 1
-        self._names[query] = name
+        self._names[numbers[0]] = name
         self._numbers[name] = numbers
+        self._enter(numbers, region)
+        self.version += 1
+
+    def add_many(self, names: Sequence[str], alike: Sequence[AlikeRegions], alone: Mapping[int, Region]) -> None:
+        """Add queries: their regions by position, in columns or alone. They get the numbers that ``add`` would give."""
+        taken = next((name for name in names if name in self._numbers), None)
+        if taken is not None:
+            raise CatalogError(f"there is a query {taken!r} already")
+        counts = np.ones(len(names), np.int64)
+        for positions, region in alike:
+            counts[positions] = max(len(region.boxes), 1)
+        for position, region in alone.items():
+            counts[position] = max(len(region.boxes), 1)
+        firsts = np.concatenate([[0], np.cumsum(counts)])
+        numbers = np.array([self._take_number() for _ in range(firsts[-1])], np.int64)
+        self._name_all(names, numbers.tolist(), firsts.tolist())
+        for positions, region in alike:
+            self._enter_alike(numbers, firsts[positions], region)
+        for position, region in alone.items():
+            self._enter(numbers[firsts[position] : firsts[position + 1]].tolist(), region)
+        self.version += len(names)
+
+    def _name_all(self, names: Sequence[str], numbers: list[int], firsts: list[int]) -> None:
+        for name, (first, end) in zip(names, pairwise(firsts), strict=True):
+            self._numbers[name] = tuple(numbers[first:end])
+            self._names[numbers[first]] = name
+
+    def _enter_alike(self, numbers: Int64s, firsts: Int64s, region: Region) -> None:
+        """Enter the boxes of queries that are alike: their numbers stand one after the other from ``firsts`` on."""
+        queries, several = numbers[firsts], len(region.boxes) > 1
+        for index, box in enumerate(region.boxes):
+            own = numbers[firsts + index]
+            residuals = self._refinement.add_residuals(box.residual, own.size)
+            for rows, sides in self._boxes.add_alike(own, box):
+                self._refinement.add_alike(own[rows], queries[rows], sides, residuals[rows], several=several)
+        self._note_derived(queries.tolist(), region)
+
+    def _enter(self, numbers: Sequence[int], region: Region) -> None:
+        """Enter the boxes of one query under their numbers."""
+        query, several = numbers[0], len(numbers) > 1
         for number, box in zip(numbers, region.boxes, strict=False):
             sides = self._boxes.add(number, box)
             self._refinement.add(number, query, sides, box.residual, several=several)
+        self._note_derived([query], region)
+
+    def _note_derived(self, queries: list[int], region: Region) -> None:
         derived = region.derived
         if derived:
-            self._asking[query] = derived
-            self._asked.update(derived)
-        self.version += 1
+            self._asking |= dict.fromkeys(queries, derived)
+            for each in derived:
+                self._asked[each] += len(queries)
 
     def remove(self, name: str) -> None:
         """Remove a query."""

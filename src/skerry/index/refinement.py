@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from skerry.index.column_codes import bytes_of, is_exact
+from skerry.index.column_codes import are_exact, bytes_of, is_exact
 from skerry.index.constants import Evaluator
 from skerry.index.region import Operand, Residual, slots_of
 from skerry.index.residual_predicates import Residuals
@@ -19,6 +19,7 @@ from skerry.model.arrays import Bools, Int32s, Int64s
 __all__ = ["Refinement"]
 
 
+Sides = Mapping[Operand, ValueSet]
 _BOX = np.dtype([("query", np.int32), ("residual", np.int32), ("special", np.bool_)])
 """Of a box: the number of its query, the index of its residual or -1, and whether more than its sides decides."""
 _NONE = (-1, -1, False)
@@ -55,9 +56,7 @@ class Refinement:
         """The queries that boxes belong to."""
         return self._boxes["query"][numbers]
 
-    def add(
-        self, number: int, query: int, sides: Mapping[Operand, ValueSet], residual: Residual | None, *, several: bool
-    ) -> None:
+    def add(self, number: int, query: int, sides: Sides, residual: Residual | None, *, several: bool) -> None:
         """Add a box of a query: the sides that codes decide, and what is left."""
         self._make_room(number)
         special = several or residual is not None
@@ -67,6 +66,27 @@ class Refinement:
                 special = True
         self._boxes[number] = (query, -1 if residual is None else self._residuals.add(residual), special)
         self._specials += special
+
+    def add_alike(self, numbers: Int64s, queries: Int64s, sides: Sides, residuals: Int64s, *, several: bool) -> None:
+        """Add boxes that are alike, each of a query: the sides that codes decide, and their residuals, or -1."""
+        self._make_room(int(numbers.max()))
+        special = (residuals >= 0) | several
+        for operand, values in sides.items():
+            inexact = np.flatnonzero(~are_exact(values, numbers.size))
+            special[inexact] = True
+            for row in inexact.tolist():
+                ((lows, highs),) = values.spans
+                self._bound(int(numbers[row]), operand, lows[row], highs[row])
+        for field, column in (("query", queries), ("residual", residuals), ("special", special)):
+            self._boxes[field][numbers] = column
+        self._specials += int(special.sum())
+
+    def add_residuals(self, residual: Residual | None, count: int) -> Int64s:
+        """What so many boxes that are alike have left, under numbers; -1 for nothing."""
+        if residual is None:
+            return np.full(count, -1)
+        rows = zip(*residual.constants, strict=True) if residual.constants else [()] * count
+        return np.array([self._residuals.add(residual.with_constants(constants)) for constants in rows], np.int64)
 
     def remove(self, number: int) -> None:
         """Remove a box."""

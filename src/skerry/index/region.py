@@ -3,13 +3,14 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from skerry.index.value_sets import ValueSet
+from skerry.model.arrays import Int64s
 
-__all__ = ["Box", "Derived", "Operand", "Region", "Residual", "name_slot", "slots_of"]
+__all__ = ["AlikeRegions", "Box", "Derived", "Operand", "Region", "Residual", "name_slot", "slots_of"]
 
 _SLOT = re.compile(r'"\$(\d+):(\w+)"')
 
@@ -56,6 +57,10 @@ class Residual:
     """The columns that it reads."""
     constants: tuple[object, ...] = ()
 
+    def with_constants(self, constants: tuple[object, ...]) -> "Residual":
+        """The same form with others."""
+        return Residual(self.form, self.columns, constants)
+
     @property
     def sql(self) -> str:
         """All in one text, the constants as literals.
@@ -76,12 +81,14 @@ class Box(NamedTuple):
     A set has one span at the most. NULL belongs to it only if there is no span or it starts at the least value.
     ``listed`` is an operand that must have one of many values, if there is such a list. ``contained`` is a column and
     a text in it without which the residual is not true.
+
+    The boxes of many predicates that are alike are one, with columns for sets and lists for constants and texts.
     """
 
     sides: Mapping[Operand, ValueSet] = {}
     residual: Residual | None = None
     listed: tuple[Operand, ValueSet] | None = None
-    contained: tuple[str, bytes] | None = None
+    contained: tuple[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -101,3 +108,10 @@ class Region:
         named = [operand for box in self.boxes for operand in box.sides if not isinstance(operand, str)]
         listed = [box.listed[0] for box in self.boxes if box.listed and not isinstance(box.listed[0], str)]
         return frozenset(named + listed) if named or listed else _NOTHING
+
+
+class AlikeRegions(NamedTuple):
+    """Regions of as many boxes each, over the same operands: of the predicates at some positions, in columns."""
+
+    positions: Int64s
+    region: Region

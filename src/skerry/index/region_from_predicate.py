@@ -1,8 +1,9 @@
 """From a predicate to its region: a union of boxes, each perhaps with a residual."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import product
 from math import prod
+from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
@@ -15,6 +16,7 @@ from skerry.index.operands import Derive, Operands, derive_nothing
 from skerry.index.predicate_reader import PredicateReader
 from skerry.index.region import Box, Operand, Region
 from skerry.index.residual_template import ResidualTemplate
+from skerry.index.value_set_column import Uneven, ValueSetColumn, decide
 from skerry.index.value_sets import ValueSet
 
 __all__ = ["RegionTemplate", "region_of"]
@@ -39,7 +41,10 @@ def region_of(tree: exp.Expr, schema: pa.Schema, evaluator: Evaluator, derive: D
 
 
 class RegionTemplate:
-    """The regions of all predicates of a form. It is read once; a region is made of the form's present constants."""
+    """The regions of all predicates of a form. It is read once; a region is made of the form's present constants.
+
+    If these are columns, so is the region: its sets are ``ValueSetColumn``. ``Uneven`` if they differ in shape.
+    """
 
     def __init__(self, form: Form, schema: pa.Schema, evaluator: Evaluator, derive: Derive = derive_nothing) -> None:
         self._form, self._schema, self._evaluator = form, schema, evaluator
@@ -62,12 +67,18 @@ class RegionTemplate:
 
         With wider sides, the whole predicate is the residual.
         """
-        pieces = {operand: self._split_spans(operand, values) for operand, values in term.sides.items()}
+        pieces: dict[Operand, Sequence[Any]] = {
+            # Of a long list, how long it is will do: it cannot become boxes.
+            operand: values.spans if len(values.spans) > most else self._split_spans(operand, values)
+            for operand, values in term.sides.items()
+        }
         residual, listed = term.residual, None
         while prod(map(len, pieces.values())) > most:
             widest = max(pieces, key=lambda operand: len(pieces[operand]))
             values = term.sides[widest]
             del pieces[widest]
+            if isinstance(values, ValueSetColumn):
+                raise Uneven
             if listed is None and not values.null and _are_points(values):
                 listed = (widest, values)
                 continue
@@ -91,12 +102,12 @@ class RegionTemplate:
         """One set per span. NULL comes right below the least value, in a set of its own if that is not included."""
         if len(values.spans) == 1 and not values.null:
             return [values]
-        pieces = [ValueSet((span,)) for span in values.spans]
+        pieces = [type(values)((span,)) for span in values.spans]
         if not values.null:
             return pieces
         type_ = self._schema.field(operand).type if isinstance(operand, str) else operand.type
-        if pieces and values.spans[0][0] == _domain(type_).low:
-            return [ValueSet(pieces[0].spans, null=True), *pieces[1:]]
+        if pieces and decide(values.spans[0][0] == _domain(type_).low):
+            return [pieces[0]._replace(null=True), *pieces[1:]]
         return [ValueSet((), null=True), *pieces]
 
 

@@ -9,6 +9,7 @@ from skerry.index.constants import NotIndexable
 from skerry.index.disjunctive_form import Part, Term, Terms, Truth, leave_to_duckdb
 from skerry.index.form import Constant, Form
 from skerry.index.operand_sets import FindSets, Sets
+from skerry.index.term_columns import gather_terms
 from skerry.index.value_sets import ValueSet
 
 __all__ = ["RememberedSets"]
@@ -26,7 +27,8 @@ class RememberedSets:
 
     def __init__(self, form: Form, part: Part, find: FindSets) -> None:
         self._form, self._find = form, find
-        self._choose = _choose_constants(form, part.tree)
+        self._indexes = _list_constants(form, part.tree)
+        self._choose = _choose_constants(form, self._indexes)
         left = leave_to_duckdb(part)
         self.truth = Truth(
             self._remember(lambda sets: sets.true, left.true), self._remember(lambda sets: sets.false(), left.false)
@@ -42,7 +44,7 @@ class RememberedSets:
             values = choose(sets)
             return (Term({sets.operand: values}),) if values else ()
 
-        def find() -> Terms:
+        def find_one() -> Terms:
             constants = choose_constants(self._form.constants) if choose_constants else None
             found = known.get(constants)
             if found is not None:
@@ -57,14 +59,23 @@ class RememberedSets:
                 known[constants] = found
             return found
 
+        def find() -> Terms:
+            form = self._form
+            return gather_terms(form, self._indexes, find_one) if form.row_count else find_one()
+
         return find
 
 
-def _choose_constants(form: Form, tree: exp.Expr) -> Callable[[Sequence[Constant]], Hashable] | None:
-    """What takes the constants of a part out of those of its form; None if they do not say all, or are a long list."""
+def _list_constants(form: Form, tree: exp.Expr) -> list[int] | None:
+    """Which constants of its form a part has; None if they do not say all."""
     computed = [call for call in tree.find_all(exp.Func) if not call.find(exp.Column)]
     indexes = [form.index_of(literal) for literal in tree.find_all(exp.Literal)]
-    known = [index for index in indexes if index is not None and isinstance(form.constants[index], str)]
-    if not form.is_shared or computed or len(known) < len(indexes):
+    known = [index for index in indexes if index is not None]
+    return None if not form.is_shared or computed or len(known) < len(indexes) else known
+
+
+def _choose_constants(form: Form, indexes: list[int] | None) -> Callable[[Sequence[Constant]], Hashable] | None:
+    """What takes the constants of a part out of those of its form; None if one of them is a long list."""
+    if indexes is None or not all(isinstance(form.constants[index], str) for index in indexes):
         return None
-    return itemgetter(*known) if known else lambda constants: ()
+    return itemgetter(*indexes) if indexes else lambda constants: ()

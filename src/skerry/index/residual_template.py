@@ -7,6 +7,7 @@ literal, so that an expression means the same with slots. All others stay in the
 import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import types as kinds
@@ -19,6 +20,7 @@ from skerry.index.disjunctive_form import Part
 from skerry.index.form import Constant, Form
 from skerry.index.form_text import FormText
 from skerry.index.region import Residual, name_slot, slots_of
+from skerry.index.value_set_column import Uneven, require_even
 from skerry.model.dialect import write_expression
 
 __all__ = ["ResidualTemplate", "arrow_type"]
@@ -59,7 +61,9 @@ class ResidualTemplate:
         ]
 
     def fill(self) -> Residual:
-        """With the constants that the form holds now."""
+        """With the constants that the form holds now: those of one predicate, or columns of them."""
+        if self._form.row_count:
+            return self._fill_columns()
         if not self._slots:
             return Residual(self._text.write(), self._columns)
         texts: list[str] = []
@@ -73,12 +77,46 @@ class ResidualTemplate:
                 texts.append(name_slot(len(constants), type_))
                 constants.append(_to_value(str(constant), type_))
         form = self._text.join(texts)
-        if form not in self._known:
-            self._known[form] = not constants or self._can_bind(form)
-        return Residual(form, self._columns, tuple(constants)) if self._known[form] else self._fill_without_slots()
+        if self._is_bound(form, has_slots=bool(constants)):
+            return Residual(form, self._columns, tuple(constants))
+        return Residual(self._text.write(), self._columns)
 
-    def find_contained(self) -> tuple[str, bytes] | None:
-        """A column, and the longest text that must be in it to be like a pattern; None if there is no pattern."""
+    def _fill_columns(self) -> Residual:
+        """The same for many predicates, whose texts without slots must be one."""
+        if not self._text.has_gaps:
+            raise Uneven
+        texts: list[str] = []
+        columns: list[list[object]] = []
+        for index in self._text.indexes:
+            column = self._form.columns[index]
+            types = [self._type_of(index, constant) for constant in column]
+            require_even(types)
+            if types[0] is None:
+                require_even(column)
+                texts.append(column[0] if isinstance(column[0], str) else ", ".join(column[0]))
+            else:
+                texts.append(name_slot(len(columns), types[0]))
+                columns.append([_to_value(str(constant), types[0]) for constant in column])
+        form = self._text.join(texts)
+        if not self._is_bound(form, has_slots=bool(columns)):
+            raise Uneven
+        return Residual(form, self._columns, tuple(columns))
+
+    def _is_bound(self, form: str, *, has_slots: bool) -> bool:
+        if form not in self._known:
+            self._known[form] = not has_slots or self._can_bind(form)
+        return self._known[form]
+
+    def find_contained(self) -> tuple[str, Any] | None:
+        """A column, and the longest text that must be in it to be like a pattern; None if there is no pattern.
+
+        Of many predicates, a list of such texts.
+        """
+        if self._form.row_count and self._patterns:
+            named = [(name, list(map(_find_longest, map(str, self._form.columns[i])))) for name, i in self._patterns]
+            if len(named) > 1:
+                raise Uneven
+            return named[0]
         found = [(name, _find_longest(str(self._form.constants[index]))) for name, index in self._patterns]
         return max(found, key=lambda each: len(each[1]), default=None)
 
@@ -88,9 +126,6 @@ class ResidualTemplate:
             return None
         is_text = tree.this.name in self._schema.names and self._schema.field(tree.this.name).type == pa.string()
         return self._form.index_of(tree.expression) if is_text else None
-
-    def _fill_without_slots(self) -> Residual:
-        return Residual(self._text.write(), self._columns)
 
     def _type_of(self, index: int, constant: Constant) -> str | None:
         """The type of a constant's slot; None if it stays in the text."""

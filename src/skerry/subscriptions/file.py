@@ -17,6 +17,7 @@ __all__ = ["read_subscriptions"]
 
 _NEEDED = ("id", "stream", "predicate")
 _KNOWN = (*_NEEDED, "sink")
+_USUAL = ([str, str, str, type(None)], [str, str, str, str])
 _LONGEST_LINE_BYTES = 1 << 20
 _DEEPEST = 32
 """How deep lists and objects may be nested in a line. A subscription needs one object; parsers recurse, and run out."""
@@ -106,6 +107,9 @@ def _find_depth(text: str) -> int:
 
 
 def _read_entry(entry: _Entry) -> Subscription:
+    given = [entry.values.get(name) for name in _KNOWN]
+    if [type(value) for value in given] in _USUAL:
+        return Subscription(*given)  # type: ignore[arg-type]
     values = {name: _read_text(entry, name) for name in _KNOWN}
     for name in _NEEDED:
         if values[name] is None:

@@ -2,9 +2,10 @@
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -12,9 +13,9 @@ from skerry.catalog import Source, Subscription, SubscriptionChange
 from skerry.catalog.counters import SUBSCRIPTION
 from skerry.errors import InputError
 from skerry.index.query_index import QueryIndex
-from skerry.index.region import Derived, Region
+from skerry.index.region import AlikeRegions, Derived, Region
 from skerry.index.regions import Regions
-from skerry.lang.sql.predicates import Predicates
+from skerry.lang.sql.predicates import FormGroup, Predicates
 from skerry.model.bulk_load import load_in_bulk
 from skerry.model.duckdb_session import open_duckdb
 from skerry.subscriptions.counters import COUNTS, Counted
@@ -27,6 +28,8 @@ SUBSCRIPTIONS = "subscriptions"
 _ID, _SENSOR = "id", "sensor"
 _MOST_EARLY = 10_000
 """Of so many subscriptions at a time it is noted that they came before the index computed what they are about."""
+_FEWEST_TOGETHER = 32
+"""Fewer subscriptions than this are taken up one by one."""
 _log = logging.getLogger(__name__)
 
 
@@ -65,7 +68,7 @@ class Registry:
             for name, stream in self._streams.items()
         }
         self._refused: list[str] = []
-        self._early: list[tuple[Subscription, list[str]]] = []
+        self._early: list[tuple[Sequence[Subscription], set[str]]] = []
         self._sinks: dict[str, dict[str, str]] = {name: {} for name in self._streams}
 
     def __len__(self) -> int:
@@ -75,11 +78,13 @@ class Registry:
     def change(self, changes: Sequence[SubscriptionChange]) -> None:
         """Take changes up, in order. Those of other streams, and what cannot be read any more, are passed over."""
         with load_in_bulk():
-            for change in changes:
-                self.version = change.version
-                index = self._indexes.get(change.subscription.stream)
-                if index is not None:
-                    self._take_up(index, change)
+            for some in self._divide(changes):
+                if len(some) < _FEWEST_TOGETHER:
+                    for change in some:
+                        self._take_up(change)
+                else:
+                    self._take_up_together([change.subscription for change in some])
+                self.version = some[-1].version
             self._repeat_early()
 
     def matches(self, stream: str, batch: pa.RecordBatch) -> dict[str, pa.RecordBatch]:
@@ -118,33 +123,112 @@ class Registry:
             start += size
         return registry
 
-    def _take_up(self, index: QueryIndex, change: SubscriptionChange) -> None:
+    def _divide(self, changes: Sequence[SubscriptionChange]) -> Iterator[list[SubscriptionChange]]:
+        """Changes in order: runs of subscriptions that come, under names that nobody has, and all others one by one."""
+        run: list[SubscriptionChange] = []
+        names: set[tuple[str, str]] = set()
+        for change in changes:
+            stream, name = change.subscription.stream, change.subscription.id
+            is_there = (stream, name) in names or (stream in self._indexes and name in self._indexes[stream])
+            if not is_there and not change.removed:
+                run.append(change)
+                names.add((stream, name))
+                continue
+            if run:
+                yield run
+            yield [change]
+            run, names = [], set()
+        if run:
+            yield run
+
+    def _take_up_together(self, subscriptions: Sequence[Subscription]) -> None:
+        """Take up subscriptions of names that nobody has: form by form, their constants in columns."""
+        for stream, index in self._indexes.items():
+            mine = [subscription for subscription in subscriptions if subscription.stream == stream]
+            alike: list[AlikeRegions] = []
+            alone: list[int] = []
+            for group in self._predicates.group(mine):
+                found, others = self._make_regions(stream, group, mine)
+                alike += found
+                alone += others
+            regions = {position: self._try_region(mine[position]) for position in sorted(alone)}
+            self._enter(index, mine, alike, regions)
+
+    def _make_regions(
+        self, stream: str, group: FormGroup, subscriptions: Sequence[Subscription]
+    ) -> tuple[list[AlikeRegions], list[int]]:
+        """The regions of predicates of one form; and the positions of those to be read one by one."""
+        if group.form is None:
+            return [], group.positions.tolist()
+        self._refused = []
+        try:
+            found = self._regions[stream].make_many(group.form, group.columns, group.positions)
+        except InputError:  # each of them says so
+            return [], group.positions.tolist()
+        self._note_early([subscriptions[position] for each in found[0] for position in each.positions.tolist()])
+        return found
+
+    def _enter(
+        self,
+        index: QueryIndex,
+        subscriptions: Sequence[Subscription],
+        alike: Sequence[AlikeRegions],
+        alone: Mapping[int, Region | None],
+    ) -> None:
+        """Enter regions by the positions of their subscriptions; None is the region of one that is not answered."""
+        answered = np.array([alone.get(position, True) is not None for position in range(len(subscriptions))], np.bool_)
+        entered = [each for each, is_answered in zip(subscriptions, answered.tolist(), strict=True) if is_answered]
+        positions = np.cumsum(answered) - 1
+        index.add_many(
+            [subscription.id for subscription in entered],
+            [AlikeRegions(positions[each.positions], each.region) for each in alike],
+            {int(positions[position]): region for position, region in alone.items() if region is not None},
+        )
+        for subscription in entered:
+            if subscription.sink:
+                self._sinks[subscription.stream][subscription.id] = subscription.sink
+
+    def _take_up(self, change: SubscriptionChange) -> None:
         subscription = change.subscription
+        index = self._indexes.get(subscription.stream)
+        if index is None:
+            return
         if subscription.id in index:
             index.remove(subscription.id)
             self._sinks[subscription.stream].pop(subscription.id, None)
         if change.removed:
             return
-        try:
-            region = self._make_region(subscription)
-        except InputError as error:  # it was checked when it was entered; since then its stream has changed
-            _log.warning("not answered: %s", error)
+        region = self._try_region(subscription)
+        if region is None:
             return
         index.add(subscription.id, region)
         if subscription.sink:
             self._sinks[subscription.stream][subscription.id] = subscription.sink
 
+    def _try_region(self, subscription: Subscription) -> Region | None:
+        """The region of a predicate, or nothing but a warning."""
+        try:
+            return self._make_region(subscription)
+        except InputError as error:  # it was checked when it was entered; since then its stream has changed
+            _log.warning("not answered: %s", error)
+            return None
+
     def _make_region(self, subscription: Subscription) -> Region:
         """The region of a predicate; it is noted if an expression of it is not computed by the index yet."""
         self._refused = []
         region = self._regions[subscription.stream].make(self._predicates.form(subscription))
-        if self._refused and len(self._early) < _MOST_EARLY:
-            self._early.append((subscription, self._refused))
+        self._note_early([subscription])
         return region
 
-    def _derive(self, stream: str, sql: str) -> Derived | None:
+    def _note_early(self, subscriptions: Sequence[Subscription]) -> None:
+        """Note who came before the index computed an expression of theirs, if there is such."""
+        known = sum(len(some) for some, _ in self._early)
+        if self._refused and known < _MOST_EARLY:
+            self._early.append((subscriptions[: _MOST_EARLY - known], set(self._refused)))
+
+    def _derive(self, stream: str, sql: str, weight: int = 1) -> Derived | None:
         """An expression as a column of a stream's index, if it computes that."""
-        found = self._indexes[stream].derived.find(sql)
+        found = self._indexes[stream].derived.find(sql, weight)
         if found is None:
             self._refused.append(sql)
         return found
@@ -152,13 +236,17 @@ class Registry:
     def _repeat_early(self) -> None:
         """Take up again what came before the index computed an expression of it; forget about the others."""
         early, self._early = self._early, []
-        for subscription, refused in early:
-            index = self._indexes[subscription.stream]
-            if subscription.id in index and any(index.derived.is_known(sql) for sql in refused):
-                region = self._make_region(subscription)
-                index.remove(subscription.id)
-                index.add(subscription.id, region)
+        for subscriptions, refused in early:
+            index = self._indexes[subscriptions[0].stream]
+            if any(map(index.derived.is_known, refused)):
+                self._repeat(index, [each for each in subscriptions if each.id in index])
         self._early = []
+
+    def _repeat(self, index: QueryIndex, subscriptions: Sequence[Subscription]) -> None:
+        for subscription in subscriptions:
+            region = self._make_region(subscription)
+            index.remove(subscription.id)
+            index.add(subscription.id, region)
 
     def _by_output(self, stream: str, answers: pa.RecordBatch) -> dict[str, pa.RecordBatch]:
         """Answers apart, by where they go."""
