@@ -35,6 +35,11 @@ class Simulation:
         self._queue: list[_Event] = []
         self._sequence = 0
 
+    @property
+    def next_time(self) -> Micros | None:
+        """When the next thing happens; None if nothing is left to do."""
+        return Micros(self._queue[0][0]) if self._queue else None
+
     def at(self, time: int, action: Callable[..., None], *arguments: Any, priority: int = 0) -> None:
         """Have something done at a time, which must not be past."""
         if time < self.now:

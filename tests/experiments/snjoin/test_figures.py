@@ -18,12 +18,13 @@ TINY = Extent(
     SequenceCourse((4,), 62),
     Course((2, 3), 4, BRIEFLY),
     (1.0, 2.0),
+    Course((2, 3), 3, BRIEFLY),
     Course((5, 10), 4, BRIEFLY),
     Course((10,), 70, BRIEFLY),
     StarCourse((20, 40), 63),
     RegionCourse(20, 63, (1, 2)),
 )
-APART = ("figure5_overload", "figure9_regions")
+APART = ("figure5_overload", "disk_support", "figure9_regions")
 
 
 @pytest.fixture(scope="module")

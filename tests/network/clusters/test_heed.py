@@ -38,6 +38,13 @@ def test_heads_are_fewer_where_ranges_are_longer():
     assert far < near < 50
 
 
+def test_heads_do_not_grow_with_density():
+    sparse, dense = (
+        len(form_clusters(Network(read_topology(f"geometric:{motes}:0.2:1"))).heads) for motes in (150, 600)
+    )
+    assert dense < 1.3 * sparse
+
+
 def test_motes_with_more_energy_are_heads_more_often():
     network = Network(read_topology("geometric:80:0.25:6"))
     residuals = [1.0 if mote % 2 else 0.05 for mote in range(80)]

@@ -7,14 +7,14 @@ from skerry.network.rules.routes import find_routes
 from skerry.network.topology.grid import make_grid
 from skerry.network.topology.read_topology import read_topology
 
-FIELDS = [make_grid(4, 6), *map(read_topology, ("geometric:40:0.25:3", "holes:60:0.25:1", "tree:30:3"))]
+TOPOLOGIES = [make_grid(4, 6), *map(read_topology, ("geometric:40:0.25:3", "holes:60:0.25:1", "tree:30:3"))]
 
 
 @pytest.mark.parametrize("reach", [None, 1, 2, 4])
-@pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
-def test_every_pair_in_range_meets(field, reach):
-    routes = find_routes(field)
-    crossings = find_crossings(field, routes, reach)
+@pytest.mark.parametrize("topology", TOPOLOGIES, ids=lambda topology: topology.name)
+def test_every_pair_in_range_meets(topology, reach):
+    routes = find_routes(topology)
+    crossings = find_crossings(topology, routes, reach)
     for source, table in enumerate(routes):
         for other, hops in enumerate(table.hops):
             if hops >= 0 and (reach is None or hops <= reach):

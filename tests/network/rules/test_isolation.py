@@ -15,11 +15,11 @@ from skerry.network.network import Network
 from skerry.network.radio import Radio
 from skerry.network.rules.compile_program import compile_program
 from skerry.network.rules.component import Component
-from skerry.network.rules.field import Field
-from skerry.network.rules.field_facts import make_calendar, read_field_facts
 from skerry.network.rules.install import TECHNIQUES, install
+from skerry.network.rules.network_facts import make_calendar, read_network_facts
 from skerry.network.rules.node_program import NodeProgram
 from skerry.network.rules.routes import Routes, find_routes
+from skerry.network.rules.rule_network import RuleNetwork
 from skerry.network.rules.store import Store
 from skerry.network.rules.survey import Survey
 from skerry.network.simulation import Simulation
@@ -32,11 +32,11 @@ OWN = (Component, Board, Store, Routes)
 
 def run(strategy):
     checked, network = check(read(PROGRAM.read_text())), Network(make_grid(3, 3))
-    facts, routes = read_field_facts(None, checked), find_routes(network.topology)
+    facts, routes = read_network_facts(None, checked), find_routes(network.topology)
     program = compile_program(checked, Survey.of(routes), make_calendar(facts))
-    field = Field(network, routes, install(strategy, program, network, routes), Builtins({}), "stage")
-    field.run(checked, facts)
-    return field
+    motes = RuleNetwork(network, routes, install(strategy, program, network, routes), Builtins({}), "stage")
+    motes.run(checked, facts)
+    return motes
 
 
 def reach(start):

@@ -4,17 +4,21 @@ from pathlib import Path
 
 import pytest
 
+from skerry.deduce.change import Tick
 from skerry.deduce.checks import check
+from skerry.deduce.facts import Facts
 from skerry.errors import OptionError
+from skerry.experiments.deductive.programs import write_program
 from skerry.lang.rules import read
-from skerry.network.rules.field_facts import read_field_facts
 from skerry.network.rules.install import TECHNIQUES
+from skerry.network.rules.network_facts import read_network_facts
 from skerry.network.rules.run import ORDERS, simulate
 from skerry.network.topology.grid import make_grid
+from skerry.network.topology.read_topology import read_topology
 from skerry.network.topology.topology import Topology
 
 RULES = Path(__file__).parents[3] / "examples" / "rules"
-FIELDS = [
+TOPOLOGIES = [
     make_grid(4, 5),
     Topology.of_links(7, [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (5, 6)]),
     Topology.of_links(1, []),
@@ -26,10 +30,10 @@ def example(name):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("topology", TOPOLOGIES)
 @pytest.mark.parametrize("name", ["logicH", "logicJ"])
-def test_shortest_paths_are_those_of_the_engine(name, field, order):
-    run = simulate(example(name), None, field, order=order, seed=3)
+def test_shortest_paths_are_those_of_the_engine(name, topology, order):
+    run = simulate(example(name), None, topology, order=order, seed=3)
     assert run.answers == run.expected
 
 
@@ -48,10 +52,39 @@ def test_auto_takes_what_needs_the_fewest_messages():
     assert (run.strategy, run.estimates["broadcast"], run.tally.total) == ("broadcast", 16, 16)
 
 
+SAME = """base hot(n: node, v: int) host n.
+derived same(n: node, m: node) host n.
+same(a, b) :- hot(a, x), hot(b, x), a < b.
+"""
+HOT = Facts([Tick(second, {"hot": [(mote, mote % 5) for mote in range(second, 36, 4)]}) for second in range(4)], 1)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(
+    ("program", "facts", "topology", "best"),
+    [
+        (write_program("logicH", 12, 8), None, make_grid(5, 5), "broadcast"),
+        (write_program("logicJ", 12, 8, 4), None, make_grid(5, 5), "perpendicular"),
+        (check(read(SAME)), HOT, make_grid(6, 6), "perpendicular"),
+        (check(read(SAME)), HOT, read_topology("geometric:36:0.3:1"), "perpendicular"),
+    ],
+)
+def test_auto_is_as_good_as_the_best_and_says_what_to_expect(program, facts, topology, best, order):
+    none = {output.predicate: [] for output in program.outputs}
+    run = simulate(program, facts, topology, strategy="auto", order=order, seed=2, expected=none)
+    others = [
+        simulate(program, facts, topology, strategy=each, order=order, seed=2, expected=none).tally.total
+        for each in TECHNIQUES
+    ]
+    assert run.strategy == best
+    assert run.tally.total <= 1.1 * min(others)
+    assert run.estimates[best] == pytest.approx(run.tally.total, rel=0.15)
+
+
 @pytest.mark.parametrize("strategy", ["local", "perpendicular"])
-@pytest.mark.parametrize("field", FIELDS)
-def test_shortest_paths_by_other_joins(field, strategy):
-    run = simulate(example("logicJ"), None, field, strategy=strategy)
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+def test_shortest_paths_by_other_joins(topology, strategy):
+    run = simulate(example("logicJ"), None, topology, strategy=strategy)
     assert run.answers == run.expected
 
 
@@ -65,6 +98,6 @@ def test_links_may_be_longer_than_a_hop():
 @pytest.mark.parametrize("name", ["uncovered", "same_generation"])
 def test_examples_with_facts_agree(name, strategy):
     checked = example(name)
-    facts = read_field_facts(RULES / "facts" / name, checked)
+    facts = read_network_facts(RULES / "facts" / name, checked)
     run = simulate(checked, facts, make_grid(3, 4), strategy=strategy, seed=5)
     assert run.answers == run.expected

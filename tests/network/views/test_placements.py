@@ -8,15 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skerry.errors import InputError, OptionError
+from skerry.network.views.describe import describe_placements
 from tests.network.views.scripts import VIEWS, Reading, answer, survey, write_field
 
 MOTES = 12
 TOPOLOGIES = ("grid:3x4", "geometric:12:0.6:1", "tree:12:2", "grid:1x12")
 PLACES = {
-    "mean": ("server", "tree"),
-    "by_key": ("server", "tree", "hash"),
-    "pairs": ("server", "hash", "broadcast", "perpendicular"),
-    "triples": ("server", "hash", "broadcast", "perpendicular"),
+    "mean": ("server", "tree", "cluster"),
+    "by_key": ("server", "tree", "cluster", "hash"),
+    "pairs": ("server", "hash", "cluster", "broadcast", "perpendicular"),
+    "triples": ("server", "hash", "cluster", "broadcast", "perpendicular"),
     "absent": ("server", "hash"),
     "chosen": ("server",),
 }
@@ -29,8 +30,7 @@ readings = st.lists(
 def cases(draw: st.DrawFn) -> tuple[str, str, str]:
     """A view, a topology, and a placement that the view can have there."""
     view, topology = draw(st.sampled_from(sorted(VIEWS))), draw(st.sampled_from(TOPOLOGIES))
-    places = [place for place in PLACES[view] if place != "perpendicular" or topology.startswith("grid")]
-    return view, topology, draw(st.sampled_from(places))
+    return view, topology, draw(st.sampled_from(PLACES[view]))
 
 
 def check(case: tuple[str, str, str], a: list[Reading], b: list[Reading], step_rows: int) -> None:
@@ -42,7 +42,7 @@ def check(case: tuple[str, str, str], a: list[Reading], b: list[Reading], step_r
         expected, _ = answer(folder, script, "fjord")
         found, figures = answer(folder, script, "network", step_rows)
         assert found == expected
-        assert figures.get("messages", 0) == pytest.approx(survey(folder, script).cost.messages, rel=0.5, abs=40)
+        assert figures.get("messages", 0) == pytest.approx(survey(folder, script).cost.messages)
 
 
 @settings(max_examples=20, deadline=None)
@@ -96,9 +96,51 @@ def test_what_is_lost_on_the_way_is_missing_and_retries_bring_it_back(tmp_path: 
     assert more["messages"] > plain["messages"]
 
 
+@pytest.mark.parametrize("place", ["tree", "cluster"])
+def test_what_is_folded_comes_whole_if_it_is_repeated_until_it_is_heard(tmp_path: Path, place: str) -> None:
+    streams = {"a": [(mote, second, 0, 3) for second in range(8) for mote in range(MOTES)]}
+    script = write_field(tmp_path, "grid:3x4", streams, "mean", place, ", link_loss='0.4', link_retries='30'")
+    assert answer(tmp_path, script, "network")[0] == answer(tmp_path, script, "fjord")[0]
+
+
+@pytest.mark.parametrize("retries", [0, 1])
+def test_costs_are_as_expected_where_links_have_losses_of_their_own(tmp_path: Path, retries: int) -> None:
+    links = [(mote, mote + 1, mote % 4 / 10) for mote in range(11)] + [(0, 5, 0.3), (3, 9, 0.1), (6, 11, 0.2)]
+    (tmp_path / "links.csv").write_text("from,to,loss\n" + "\n".join(f"{a},{b},{loss}" for a, b, loss in links))
+    streams = {
+        name: [(mote, second, (mote * 7 + second) % 5, mote % 5) for second in range(30) for mote in range(MOTES)]
+        for name in "ab"
+    }
+    for view, place in (("pairs", "cluster"), ("pairs", "perpendicular"), ("by_key", "hash"), ("by_key", "tree")):
+        more = f", link_retries='{retries}'"
+        script = write_field(tmp_path, "file:links.csv", streams, view, place, more)
+        _, figures = answer(tmp_path, script, "network")
+        placed = survey(tmp_path, script)
+        assert figures["messages"] == pytest.approx(placed.cost.messages, rel=0.15)
+        assert placed.cost.arrival < 1.0
+
+
+def test_what_losses_cost_a_view_is_counted(tmp_path: Path) -> None:
+    streams = {"a": [(mote, second, 0, 3) for second in range(8) for mote in range(MOTES)]}
+    script = write_field(tmp_path, "grid:3x4", streams, "chosen", "server", ", link_loss='0.2'")
+    found, figures = answer(tmp_path, script, "network", 20)
+    true, _ = answer(tmp_path, script, "fjord")
+    assert figures["true_answers"] == true.total() == found.total() + figures["answers_missed"]
+    assert figures.get("answers_wrong", 0) == 0
+
+
+def test_explain_says_what_arrives_and_what_is_not_offered(tmp_path: Path) -> None:
+    streams = {"a": [(1, 0, 0, 3)], "b": [(2, 0, 0, 3)]}
+    script = write_field(tmp_path, "grid:3x4", streams, "pairs", "auto", ", link_loss='0.2'")
+    table = describe_placements(survey(tmp_path, script))
+    assert "arrive" in table
+    assert "x to the head of its cluster, y to all cluster heads" in table
+    assert "local" in table.splitlines()[-1]
+
+
 def test_a_view_refuses_a_placement_that_would_be_wrong(tmp_path: Path) -> None:
-    script = write_field(tmp_path, "tree:12:2", {"a": [(0, 0, 0, 0)], "b": [(0, 0, 0, 0)]}, "pairs", "perpendicular")
-    with pytest.raises(OptionError, match="known are server, hash, broadcast"):
+    script = write_field(tmp_path, "tree:12:2", {"a": [(0, 0, 0, 0)], "b": [(0, 0, 0, 0)]}, "absent", "broadcast")
+    with pytest.raises(OptionError, match="known are server, hash"):
         answer(tmp_path, script, "network")
 
 

@@ -24,13 +24,11 @@ _PANELS = (
 )
 _CROSSING = 4
 """The paper's: up to this k broadcast is cheaper, beyond it perpendicular."""
-_RESULTS = (
-    "every result is sent from where it was joined to its home, also one that a shorter path blocks there; storing and "
-    "joining alone are in the second panel"
-)
+_RESULTS = "storing and joining alone, without results that are sent to their homes, are in the second panel"
 _NOTES = (
     "logicJ on a 7 x 7 grid by stage, root in the middle, no loss; an edge joins motes up to k hops apart, while links "
     "stay as they are. A broadcast within k hops is sent again by every mote nearer than k.",
+    "A path that a shorter one blocks, as far as is known where both meet, is not sent.",
     "The order of arrival, which is the paper's, is not measured here.",
 )
 

@@ -7,7 +7,7 @@ import numpy as np
 from skerry.experiments.snjoin.clustered_load import ClusteredLoad
 from skerry.experiments.snjoin.workload import WINDOW_US
 from skerry.model.time import MICROS
-from skerry.network.snjoin.counted_field import Counted, CountedField, Probing
+from skerry.network.snjoin.counted_join import Counted, CountedJoin, Probing
 from skerry.network.snjoin.relevance import RelevanceSettings
 from skerry.network.snjoin.settings import JoinSettings
 
@@ -30,8 +30,8 @@ def measure_join(technique: str, clustered: ClusteredLoad, operation_us: float) 
     settings = JoinSettings(WINDOW_US, buffer_size=max(1, BUFFER_SIZE // heads), operation_us=operation_us)
     if not operation_us:
         settings = JoinSettings(WINDOW_US)
-    field = CountedField(clustered.head_of.tolist(), settings, PROBINGS[technique])
-    counted = field.run(load.times, load.sensors.astype(np.int64), load.keys, WINDOW_US, load.end_us)
+    join = CountedJoin(clustered.head_of.tolist(), settings, PROBINGS[technique])
+    counted = join.run(load.times, load.sensors.astype(np.int64), load.keys, WINDOW_US, load.end_us)
     return _summarise(counted, (load.end_us - WINDOW_US) / MICROS["SECOND"])
 
 

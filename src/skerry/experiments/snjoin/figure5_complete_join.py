@@ -16,9 +16,9 @@ from skerry.operators.joins.arrivals import Arrivals
 from skerry.operators.joins.make_technique import TECHNIQUES, make_technique
 from skerry.operators.joins.technique import Technique
 
-__all__ = ["MAKERS", "OVERLOAD", "RANKING", "choose_slowdown", "load_of", "measure_complete_join"]
+__all__ = ["MAKERS", "OVERLOAD", "RANKING", "RATE_HZ", "choose_slowdown", "load_of", "measure_complete_join"]
 
-_RATE_HZ = 100
+RATE_HZ = 100
 _VALUES = Values(values_a_rank=4_000, seed=2)
 _LIMIT = 50_000_000
 OVERLOAD = 2.5
@@ -76,7 +76,7 @@ MAKERS = {name: partial(_make_joining, name) for name in TECHNIQUES}
 
 def load_of(seconds: int, size: int) -> Load:
     """The load for complete joins."""
-    return generate(make_steady(size, seconds), _RATE_HZ, _VALUES)
+    return generate(make_steady(size, seconds), RATE_HZ, _VALUES)
 
 
 def choose_slowdown(course: Course, tell: Tell) -> Course:
@@ -84,7 +84,7 @@ def choose_slowdown(course: Course, tell: Tell) -> Course:
     largest, unhurried = course.sizes[-1], replace(course.settings, slowdown=0.0)
     once = Course((largest,), course.seconds, unhurried)
     table = measure_at_sizes(MAKERS, "streams", once, partial(load_of, course.seconds), tell)
-    busy = max(table.column("processing_us").to_pylist()) * largest * _RATE_HZ / MICROS["SECOND"]
+    busy = max(table.column("processing_us").to_pylist()) * largest * RATE_HZ / MICROS["SECOND"]
     return replace(course, settings=replace(course.settings, slowdown=float(f"{OVERLOAD / busy:.2g}")))
 
 
@@ -107,7 +107,7 @@ def _notes(course: Course) -> list[str]:
     settings, values = course.settings, _VALUES.values_a_rank
     return [
         f"{course.seconds} s simulated, the first {settings.warm_up_us // MICROS['SECOND']} not counted; sensors of "
-        f"{_RATE_HZ} tuples a second, a window of a minute.",
+        f"{RATE_HZ} tuples a second, a window of a minute.",
         f"Slowdown {settings.slowdown:g}: the slowest technique, before it drops anything, needs {OVERLOAD:g} times "
         f"the time there is at {course.sizes[-1]} streams. How much the output rates depend on that is drawn apart.",
         "An answer is a tuple that completes at least one combination; content is the number of combinations.",

@@ -33,7 +33,7 @@ def measure_regions(course: RegionCourse, tell: Tell) -> Figure:
         clustered = make_clustered(course.sensors, course.seconds, side)
         for technique in _TECHNIQUES:
             tell(f"{technique}, {side**2} regions")
-            rows.append({"technique": technique, "regions": side**2, **_measure(technique, clustered)})
+            rows.append({"technique": technique, "regions": side**2, "seed": 1, **_measure(technique, clustered)})
     title = f"Figure 9 by regions: {course.sensors:,} sensors"
     measured = Figure("figure9_regions", title, pa.Table.from_pylist(rows), "regions", (), ())
     table = pa.Table.from_pylist(_compare(measured))
@@ -46,7 +46,7 @@ def _compare(figure: Figure) -> list[dict[str, object]]:
     """The reductions, and by how much feedback raises the output rate."""
     rates = [figure.line(technique, "busy_answers_per_s")[1] for technique in _TECHNIQUES]
     gains = [round(100 * (mine / other - 1), 1) if other else 0.0 for other, mine in zip(*rates, strict=True)]
-    rows = zip(find_reductions(figure, "feedback"), gains, strict=True)
+    rows = zip(find_reductions(figure.table.to_pylist(), "regions", "feedback"), gains, strict=True)
     return [{name: row[name] for name in ("technique", "regions", *_MEASURES)} | {"output": gain} for row, gain in rows]
 
 

@@ -38,11 +38,13 @@ class HeedSettings:
 class HeedProgram:
     """One mote's part.
 
-    In each round a mote that has heard of no head becomes a tentative one with its probability, which doubles from
-    round to round. A tentative head that hears of a cheaper one stands back. Whose probability has reached 1 becomes a
-    final head unless there is a cheaper one, and whoever has heard of no final head at the end becomes one itself: so
-    the number of rounds is bounded, and nobody is left alone, even if messages are lost. The cost of a head is its
-    number of neighbours, which spreads load; equal costs are decided by the lower number.
+    In each round a mote that knows of no head becomes a tentative one with its probability, which doubles from round
+    to round. A tentative head repeats in each round that it is one, and stands back when it hears of a cheaper one:
+    who is a head is found anew in each round, so that motes which counted on one that stood back look for another.
+    Whose probability has reached 1 becomes a final head unless there is a cheaper one, and whoever has heard of no
+    final head at the end becomes one itself: so the number of rounds is bounded, and nobody is left alone, even if
+    messages are lost. The cost of a head is its number of neighbours, which spreads load; equal costs are decided by
+    the lower number.
     """
 
     def __init__(self, board: Board, residual: float, settings: HeedSettings, round_us: int, random: Random) -> None:
@@ -53,7 +55,7 @@ class HeedProgram:
         self._probability = max(settings.share * residual, settings.least)
         self._round_us, self._random = round_us, random
         self._heard: dict[int, tuple[int, int]] = {}
-        """Heads, this mote with them: their cost, and whether they are final."""
+        """Heads as of the last round, this mote with them: their cost, and whether they are final."""
 
     def start(self) -> None:
         """Begin the first round."""
@@ -70,7 +72,9 @@ class HeedProgram:
     def _do_round(self) -> None:
         self.rounds += 1
         is_last = self._probability >= 1.0
-        if not self.is_final and self._stands():
+        stands = not self.is_final and self._stands()
+        self._heard = {mote: heard for mote, heard in self._heard.items() if heard[1] == _FINAL}
+        if stands:
             self._announce(_FINAL if is_last else _TENTATIVE)
         self._probability = min(2.0 * self._probability, 1.0)
         self.board.wake(self._round_us, self._finish if is_last else self._do_round)

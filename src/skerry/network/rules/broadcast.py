@@ -42,7 +42,7 @@ class Broadcast:
         identity, predicate, *rest = content
         if (topic, identity) in self._relayed:
             return
-        self._relayed.add((topic, identity))
+        self._note_relayed(topic, identity)
         if self._floods(predicate, identity[0]):
             self._speak(topic, *content)
         if topic == "store":
@@ -59,6 +59,8 @@ class Broadcast:
                 return
             board.wake(stored.expiry_us - board.clock, self._expire, stored.id)
         if self._own.store.add(stored):
+            timing = self._own.program.timing
+            self._own.store.note_storage(board.clock - stored.id[1], timing.storage_us + timing.skew_us)
             self._join(stored)
 
     def _expire(self, identity: TupleId) -> None:
@@ -70,8 +72,13 @@ class Broadcast:
         return self._own.routes.hops[source] < self._own.program.ranges.get(predicate, 0)
 
     def _speak(self, *body: Any) -> None:
-        self._relayed.add((body[0], body[1]))
+        self._note_relayed(body[0], body[1])
         self._own.board.broadcast(Message(Kind.STORAGE, body, HEADER_BYTES + count_bytes(body)))
+
+    def _note_relayed(self, topic: str, identity: TupleId) -> None:
+        if (topic, identity) not in self._relayed:
+            self._relayed.add((topic, identity))
+            self._own.memory.forget_later(self._relayed.discard, (topic, identity))
 
     def _join(self, stored: Stored) -> None:
         """Claim what a tuple completes. All is noted before anything is sent: a claim may come back as a deletion."""
@@ -98,6 +105,10 @@ class Broadcast:
         withdrawn = [self._claims.pop(key) for key in sorted(self._by_tuple.pop(identity, ()))]
         for claim in withdrawn:
             for other in claim.key[1]:
-                self._by_tuple.get(other, set()).discard(claim.key)
+                kept = self._by_tuple.get(other)
+                if kept is not None:
+                    kept.discard(claim.key)
+                    if not kept:
+                        del self._by_tuple[other]
         for claim in () if has_expired else withdrawn:
             self._own.claims.send(replace(claim, version=LAST, in_force=False))

@@ -1,32 +1,54 @@
 """A claim: that a derivation is in force, as far as somebody knows. It travels to the home of what it derives.
 
-On its way it stops at the home of each negated atom, which passes it on while that atom does not hold. Whoever passes a
-claim on counts its versions up, and a receiver ignores older ones: so duplicates and reordering change nothing.
+On its way it stops at the home of each tuple that is denied, which passes it on while that does not hold. Whoever
+passes a claim on counts its versions up, and a receiver ignores older ones: so duplicates and reordering change
+nothing.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from skerry.deduce.aggregates import NUMERIC
 from skerry.deduce.evaluate import Binding, Evaluator
 from skerry.deduce.values import Row, coerce, row_key
-from skerry.model.term import Value
+from skerry.model.term import Term, Value
+from skerry.network.rules.homes import find_home
 from skerry.network.rules.join import Found
-from skerry.network.rules.node_program import DerivationKey, NodeProgram, NodeRule, Schema
+from skerry.network.rules.node_program import Denial, DerivationKey, NodeProgram, NodeRule, Schema
 from skerry.network.rules.packing import pack, unpack
 from skerry.plan.program import Aggregate, Atom, Type
 
-__all__ = ["FIRST", "LAST", "Claim", "make_claim", "read_claim"]
+__all__ = ["FIRST", "LAST", "Claim", "Stop", "make_claim", "read_claim"]
 
 FIRST, LAST = 1, 2
 """The versions of a derivation where it is joined: it comes into force once, and goes once."""
 
-Stop = tuple[str, Row]
+
+@dataclass(frozen=True)
+class Stop:
+    """Where a claim is heard: the home of what is denied, or of what is derived, and the tuple that it is about.
+
+    An open denial is about many tuples: ``denial`` is its position in the rule, and ``row`` has what is given.
+    """
+
+    home: int
+    predicate: str
+    row: Row
+    denial: int | None = None
+
+    def to_plain(self) -> tuple[Any, ...]:
+        """As plain data, for a message."""
+        return (self.home, self.predicate, pack(self.row), self.denial)
+
+
+def _read_stop(plain: tuple[Any, ...]) -> Stop:
+    home, predicate, row, denial = plain
+    return Stop(home, predicate, unpack(row), denial)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A derivation on its way: ``stops`` are the negated atoms that are still ahead, then the head.
+    """A derivation on its way: ``stops`` are the denials that are still ahead, then the head.
 
     ``expiry_us`` is when the first of its tuples ceases to count, by the clock.
     """
@@ -44,14 +66,14 @@ class Claim:
 
     def to_plain(self) -> tuple[Any, ...]:
         """As plain data, for a message."""
-        stops = tuple((name, pack(row)) for name, row in self.stops)
+        stops = tuple(stop.to_plain() for stop in self.stops)
         return (self.key, stops, self.version, self.in_force, self.expiry_us)
 
 
 def read_claim(plain: tuple[Any, ...]) -> Claim:
     """A claim from plain data."""
     key, stops, version, in_force, expiry_us = plain
-    return Claim(key, tuple((name, unpack(row)) for name, row in stops), version, in_force, expiry_us)
+    return Claim(key, tuple(map(_read_stop, stops)), version, in_force, expiry_us)
 
 
 def make_claim(rule: NodeRule, found: Found, program: NodeProgram, evaluator: Evaluator) -> Claim | None:
@@ -61,15 +83,29 @@ def make_claim(rule: NodeRule, found: Found, program: NodeProgram, evaluator: Ev
     if head is None or (not rule.aggregates and schema.exceeds_limit(head)):
         return None
     stops: list[Stop] = []
-    for atom in rule.negated:
-        row = evaluator.row([term for term in atom.arguments if not isinstance(term, Aggregate)], found.binding)
-        if row is None or _is_known(row, program.schemas[atom.predicate]):
+    for number, denial in enumerate(rule.denials):
+        if denial.is_open:
+            stops.append(_stop_at_open(number, denial, found.binding, program, evaluator))
+            continue
+        asked = program.schemas[denial.atom.predicate]
+        row = evaluator.row(cast(tuple[Term, ...], denial.atom.arguments), found.binding)
+        if row is None or _is_known(row, asked):
             return None
-        fitted = _fit_asked(row, program.schemas[atom.predicate])
-        if fitted is not None and program.schemas[atom.predicate].known is None:
-            stops.append((atom.predicate, fitted))
+        fitted = _fit_asked(row, asked)
+        if fitted is not None and asked.known is None:
+            stops.append(Stop(find_home(asked, fitted, program.motes), asked.name, fitted))
+    stops.append(Stop(find_home(schema, head, program.motes), schema.name, head))
     ends = [end for end in (found.expiry_us, _find_end(head, schema, program)) if end is not None]
-    return Claim((rule.number, found.ids), (*stops, (schema.name, head)), FIRST, True, min(ends, default=None))
+    return Claim((rule.number, found.ids), tuple(stops), FIRST, True, min(ends, default=None))
+
+
+def _stop_at_open(number: int, denial: Denial, binding: Binding, program: NodeProgram, evaluator: Evaluator) -> Stop:
+    schema, terms = program.schemas[denial.atom.predicate], cast(tuple[Term, ...], denial.atom.arguments)
+    columns = schema.keys if schema.host is None else (schema.host,)
+    values = {column: evaluator.value(terms[column], binding) for column in columns}
+    row = tuple(cast(Value, values.get(column, 0)) for column in range(len(terms)))
+    given = tuple(binding[name] for name in denial.given or ())
+    return Stop(find_home(schema, row, program.motes), schema.name, given, number)
 
 
 def _find_end(head: Row, schema: Schema, program: NodeProgram) -> int | None:

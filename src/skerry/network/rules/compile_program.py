@@ -1,15 +1,16 @@
 """A checked program into what motes are given."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import cast
 
 from skerry.deduce.values import Row, coerce
 from skerry.model.term import Constant, Variable
+from skerry.network.rules.ask_less import ask_less
 from skerry.network.rules.distances import Distances, host_of
-from skerry.network.rules.join_sites import Layout, lay_out
-from skerry.network.rules.node_program import Calendar, NodeProgram, NodeRule, Schema, Site
+from skerry.network.rules.join_sites import lay_out
+from skerry.network.rules.node_program import Calendar, Denial, NodeProgram, NodeRule, Schema, Site
 from skerry.network.rules.refusals import refuse_program
 from skerry.network.rules.survey import Survey
 from skerry.plan.program import (
@@ -36,18 +37,31 @@ def compile_program(checked: Checked, survey: Survey, calendar: Calendar) -> Nod
     """Find homes, join sites and ranges for a network, so that the fewest messages are expected."""
     refuse_program(checked)
     schemas = {each.name: each for each in _list_schemas(checked, calendar.unit)}
-    rules = [_take_apart(rule, checked) for rule in checked.rules if schemas[rule.head.predicate].known is None]
-    homes, layout = _choose_homes(checked, schemas, rules, survey)
-    chosen = schemas | homes
+    whole = [_take_apart(rule, checked) for rule in checked.rules if schemas[rule.head.predicate].known is None]
+    chosen = schemas | _choose_homes(checked, schemas, whole, survey)
+    rules = _list_needed(ask_less(whole, chosen), [output.predicate for output in checked.outputs])
+    layout = lay_out(rules, chosen, checked.program.spatial, survey)
     nearness = {rule.number: _find_nearness(rule, chosen, checked.program.spatial) for rule in rules}
     return NodeProgram(chosen, layout.rules, layout.ranges, survey.motes, calendar, nearness)
+
+
+def _list_needed(rules: Sequence[NodeRule], outputs: Iterable[str]) -> list[NodeRule]:
+    """The rules that an output needs."""
+    needed, waiting = set[str](), list(outputs)
+    while waiting:
+        name = waiting.pop()
+        if name not in needed:
+            needed.add(name)
+            for rule in (rule for rule in rules if rule.head.predicate == name):
+                waiting += [atom.predicate for atom in (*rule.positives, *(each.atom for each in rule.denials))]
+    return [rule for rule in rules if rule.head.predicate in needed]
 
 
 def _find_nearness(
     rule: NodeRule, schemas: Mapping[str, Schema], spatial: Sequence[Spatial]
 ) -> tuple[tuple[int | None, ...], ...]:
     distances = Distances(rule.positives, rule.conditions, schemas, spatial)
-    hosts = [host_of(atom, schemas) for atom in rule.positives]
+    hosts = [host_of(atom, schemas) for atom in (*rule.positives, *(each.atom for each in rule.denials))]
     return tuple(tuple(distances.between(one, other) for other in hosts) for one in hosts)
 
 
@@ -115,7 +129,7 @@ def _take_apart(rule: Rule, checked: Checked) -> NodeRule:
         head=rule.head,
         positives=tuple(atom for atom in atoms if not atom.negated and not atom.predicate.startswith(SINCE)),
         conditions=tuple(each for each in rule.body if not isinstance(each, Atom) and not _asks(each, begins)),
-        negated=tuple(atom for atom in atoms if atom.negated),
+        denials=tuple(Denial(atom) for atom in atoms if atom.negated),
         site=Site(None),
     )
 
@@ -126,7 +140,7 @@ def _asks(subgoal: Subgoal, begins: Sequence[object]) -> bool:
 
 def _choose_homes(
     checked: Checked, schemas: Mapping[str, Schema], rules: Sequence[NodeRule], survey: Survey
-) -> tuple[dict[str, Schema], Layout]:
+) -> dict[str, Schema]:
     """Try the node columns of predicates without a declared host."""
     open_ones = {
         name: columns
@@ -135,15 +149,14 @@ def _choose_homes(
     }
     chosen = {name: replace(schemas[name], host=columns[0]) for name, columns in open_ones.items()}
 
-    def attempt(changed: Mapping[str, Schema]) -> tuple[float, Layout]:
-        layout = lay_out(rules, {**schemas, **changed}, checked.program.spatial, survey)
-        return layout.cost, layout
+    def price(changed: Mapping[str, Schema]) -> float:
+        return lay_out(rules, {**schemas, **changed}, checked.program.spatial, survey).cost
 
     for choice in _list_choices(open_ones):
         changed = {**chosen, **{name: replace(schemas[name], host=column) for name, column in choice.items()}}
-        if attempt(changed)[0] < attempt(chosen)[0]:
+        if price(changed) < price(chosen):
             chosen = changed
-    return chosen, attempt(chosen)[1]
+    return chosen
 
 
 def _list_choices(open_ones: Mapping[str, Sequence[int]]) -> Iterator[dict[str, int]]:

@@ -7,11 +7,12 @@ from skerry.deduce.values import Row, row_key
 from skerry.network.message import HEADER_BYTES, Kind, Message, count_bytes
 from skerry.network.mote import Board
 from skerry.network.rules.agenda import Agenda
-from skerry.network.rules.claims import Claim, make_claim, read_claim
+from skerry.network.rules.blocked_claims import BlockedClaims
+from skerry.network.rules.claims import Claim, Stop, make_claim, read_claim
 from skerry.network.rules.groups import Group, Groups
 from skerry.network.rules.holdings import GIVEN, Holding, Holdings
-from skerry.network.rules.homes import find_home
 from skerry.network.rules.join import Found, Join
+from skerry.network.rules.memory import Memory
 from skerry.network.rules.node_program import DerivationKey, NodeProgram, NodeRule, TupleId
 from skerry.network.rules.plans import Plan
 from skerry.network.rules.routes import Routes
@@ -47,12 +48,16 @@ class Component:
     ) -> None:
         self._board, self._program, self._plans, self._routes, self._agenda = board, program, plans, routes, agenda
         self.store, self.holdings = Store(), Holdings()
-        self._watches, self._groups = Watches(), Groups()
-        self._aggregating = {rule.number: rule for rule in program.rules if rule.aggregates}
+        self._memory = Memory(board, program.timing.keep_us)
+        self._watches, self._groups, self._blocked = Watches(), Groups(), BlockedClaims(self._memory)
+        self._rules = {rule.number: rule for rule in program.rules}
+        self.store.on_drop, self.store.on_tombstone = self._release, self._note_tombstone
         self._versions: dict[DerivationKey, int] = {}
         self._join = Join(board.mote, self.store, calls, program.calendar.unit)
         self._sequence = self._from_start = 0
-        self._technique = technique(Equipment(board, program, plans, routes, self.store, self._join, self))
+        self._technique = technique(
+            Equipment(board, program, plans, routes, self.store, self._join, self, self._memory)
+        )
 
     @property
     def most_tuples(self) -> int:
@@ -65,6 +70,7 @@ class Component:
 
     def insert(self, predicate: str, row: Row) -> None:
         """A base fact has come; one that is there already, or is too old, changes nothing."""
+        self._memory.tidy()
         schema = self._program.schemas[predicate]
         expiry_us = None
         if schema.span is not None and schema.time is not None:
@@ -76,11 +82,13 @@ class Component:
 
     def delete(self, predicate: str, row: Row) -> None:
         """A base fact has gone."""
+        self._memory.tidy()
         priority = self._program.schemas[predicate].find_priority(row)
         self._agenda.add((*priority, _HEAR), self._take, predicate, row)
 
     def receive(self, sender: int, message: Message) -> None:
         """Somebody spoke: a claim for this mote or on its way, or what the technique has to say."""
+        self._memory.tidy()
         topic, *content = message.body
         if topic != "claim":
             self._agenda.hasten(self._technique.receive, topic, tuple(content))
@@ -93,14 +101,21 @@ class Component:
         """What follows from joined tuples, if anything does."""
         return make_claim(rule, found, self._program, self._join.solver.evaluator)
 
-    def send(self, claim: Claim) -> None:
-        """Have a claim heard where it stops next: here, or over the radio."""
-        target = self._home(*claim.stops[0])
-        if target == self._board.mote:
-            self._expect(claim)
+    def send(self, claim: Claim, comes_back: bool = False) -> None:
+        """Have a claim that was joined here heard where it stops, unless a tuple that it denies is known here.
+
+        Then its withdrawal must come here too, or be seen from the tuples that it is made of.
+        """
+        self._note_join(claim)
+        if len(claim.stops) == 1 or claim.stops[0].home == self._board.mote:
+            self._pass_on(claim)
+        elif not claim.in_force or comes_back or all(each in self.store for each in claim.key[1]):
+            if claim.in_force and claim.expiry_us is not None:
+                self._board.wake(max(claim.expiry_us - self._board.clock, 0), self._blocked.end, claim.key)
+            if self._blocked.take(claim, self._find_blocker(claim)):
+                self._pass_on(claim)
         else:
-            body = ("claim", target, claim.to_plain())
-            self._forward(target, Message(Kind.RESULT, body, HEADER_BYTES + count_bytes(body)))
+            self._pass_on(claim)
 
     def _start(self) -> None:
         """Begin with what needs no message: tuples of the program's text, links, and rules without joins."""
@@ -114,20 +129,52 @@ class Component:
         for plan in self._plans[None]:
             for found in self._join.find(plan, None):
                 claim = self.make(plan.rule, found)
-                if claim is not None and self._home(*claim.head) == self._board.mote:
+                if claim is not None and claim.head.home == self._board.mote:
                     self.send(claim)
+
+    def _note_join(self, claim: Claim) -> None:
+        """How long it took from the youngest tuple's storage to here; withdrawals are as fast."""
+        youngest_us = max((time for _, time, _ in claim.key[1]), default=-1)
+        if claim.in_force and youngest_us >= 0:
+            timing = self._program.timing
+            begun_us = youngest_us + timing.storage_us + timing.skew_us
+            self.store.note_join(self._board.clock - begun_us, timing.join_us + timing.skew_us)
+
+    def _pass_on(self, claim: Claim) -> None:
+        """Have a claim heard where it stops next: here, or over the radio."""
+        target = claim.stops[0].home
+        if target == self._board.mote:
+            self._expect(claim)
+        else:
+            body = ("claim", target, claim.to_plain())
+            self._forward(target, Message(Kind.RESULT, body, HEADER_BYTES + count_bytes(body)))
+
+    def _find_blocker(self, claim: Claim) -> TupleId | None:
+        """A tuple known here that a claim denies."""
+        found = (self._find_denied(claim, stop, own=False) for stop in claim.stops[:-1])
+        return next((each.id for each in found if each is not None), None)
+
+    def _find_denied(self, claim: Claim, stop: Stop, own: bool) -> Stored | None:
+        denial = None if stop.denial is None else self._rules[claim.key[0]].denials[stop.denial]
+        return self._join.find_denied(stop.predicate, stop.row, denial, own)
+
+    def _release(self, identity: TupleId) -> None:
+        """A tuple is gone: send the claims that it blocked, if nothing else does."""
+        for claim in self._blocked.release(identity):
+            blocker = self._find_blocker(claim)
+            self._blocked.block(claim, blocker)
+            if blocker is None and (claim.expiry_us is None or claim.expiry_us > self._board.clock):
+                self._pass_on(claim)
 
     def _forward(self, target: int, message: Message) -> None:
         hop = self._routes.next_hop(target)
         if hop is not None:
             self._board.send(hop, message)
 
-    def _home(self, predicate: str, row: Row) -> int:
-        return find_home(self._program.schemas[predicate], row, self._program.motes)
-
     def _expect(self, claim: Claim) -> None:
-        name, row = claim.head
-        self._agenda.add((*self._program.schemas[name].find_priority(row), _HEAR), self._hear, claim)
+        head = claim.head
+        priority = self._program.schemas[head.predicate].find_priority(head.row)
+        self._agenda.add((*priority, _HEAR), self._hear, claim)
 
     def _hear(self, claim: Claim) -> None:
         """A claim has come to one of its stops."""
@@ -137,25 +184,37 @@ class Component:
             self._board.wake(claim.expiry_us - self._board.clock, self._end, claim)
         if len(claim.stops) > 1:
             watch = self._watches.hear(claim)
-            passed = watch and watch.update(self.holdings.holds(*claim.stops[0]))
+            if not claim.in_force:
+                self._memory.forget_later(self._watches.forget, claim)
+            passed = watch and watch.update(self._find_denied(claim, claim.stops[0], own=True) is not None)
             if passed:
-                self.send(passed)
+                self._pass_on(passed)
         elif self._versions.get(claim.key, 0) < claim.version:
             self._versions[claim.key] = claim.version
+            if not claim.in_force:
+                self._memory.forget_later(self._forget_version, claim.key, claim.version)
             self._apply(claim.key, claim.head, claim.in_force)
 
     def _end(self, claim: Claim) -> None:
         """A claim has expired. At its other stops it does so too, so nothing is passed on."""
         if len(claim.stops) > 1:
             self._watches.end(claim)
+            self._memory.forget_later(self._watches.forget, claim)
         else:
+            self._memory.forget_later(self._forget_version, claim.key, None)
             self._apply(claim.key, claim.head, in_force=False)
 
-    def _apply(self, key: DerivationKey, head: tuple[str, Row], in_force: bool) -> None:
+    def _forget_version(self, key: DerivationKey, version: int | None) -> None:
+        if version is None or self._versions.get(key) == version:
+            self._versions.pop(key, None)
+
+    def _note_tombstone(self, identity: TupleId) -> None:
+        self._memory.forget_later(self.store.forget, identity)
+
+    def _apply(self, key: DerivationKey, head: Stop, in_force: bool) -> None:
         """Add a derivation to what it derives, or take it away."""
-        name, row = head
-        rule = self._aggregating.get(key[0])
-        if rule is None:
+        name, row, rule = head.predicate, head.row, self._rules[key[0]]
+        if not rule.aggregates:
             self._change(self.holdings.get(name, row), key, in_force)
             return
         group = self._groups.get(rule, row)
@@ -178,6 +237,8 @@ class Component:
             if changed is not None:
                 self._change(self.holdings.get(name, changed), (group.rule.number, ()), in_force)
         group.row = row
+        if row is None and not group.contributions:
+            self._groups.forget(group)
 
     def _give(self, predicate: str, row: Row, expiry_us: int | None) -> None:
         holding = self.holdings.get(predicate, row)
@@ -229,9 +290,10 @@ class Component:
 
     def _update_watches(self, holding: Holding) -> None:
         for watch in self._watches.of(holding.predicate, holding.row):
-            passed = watch.update(holding.id is not None)
+            stop = watch.claim.stops[0]
+            passed = watch.update(self._find_denied(watch.claim, stop, own=True) is not None)
             if passed is not None:
-                self.send(passed)
+                self._pass_on(passed)
 
     def _add_links(self, name: str, reach: int, number: int) -> None:
         """The links of this mote in both directions; those from here live here."""

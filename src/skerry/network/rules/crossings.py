@@ -1,4 +1,4 @@
-"""Rows and columns on any connected field: levels on which tuples are stored, and walks that meet every level.
+"""Rows and columns on any connected topology: levels on which tuples are stored, and walks that meet every level.
 
 From a boundary breadth-first levels are counted. A tuple is stored on its source's level, and joined along a walk that
 meets all levels. On a grid with its first row as the boundary, levels are rows and walks are columns. Within a range of
@@ -44,7 +44,7 @@ class _Storage:
 
 
 def find_grid_columns(topology: Topology) -> int | None:
-    """How many columns a field has if it is a grid; None if it is none.
+    """How many columns a topology has if it is a grid; None if it is none.
 
     >>> find_grid_columns(make_grid(2, 3)), find_grid_columns(Topology.of_links(3, [(0, 1), (1, 2), (2, 0)]))
     (3, None)

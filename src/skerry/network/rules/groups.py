@@ -16,6 +16,7 @@ class Group:
     """The contributions of a group, and the row that was derived from them last."""
 
     rule: NodeRule
+    key: tuple[int, object]
     contributions: dict[DerivationKey, Row] = field(default_factory=dict)
     row: Row | None = None
     is_due: bool = False
@@ -48,4 +49,11 @@ class Groups:
             for value, argument in zip(contribution, rule.head.arguments, strict=True)
             if not isinstance(argument, Aggregate)
         )
-        return self._groups.setdefault((rule.number, row_key(shared)), Group(rule))
+        key = (rule.number, row_key(shared))
+        if key not in self._groups:
+            self._groups[key] = Group(rule, key)
+        return self._groups[key]
+
+    def forget(self, group: Group) -> None:
+        """Let go of a group without contributions."""
+        self._groups.pop(group.key, None)

@@ -1,4 +1,4 @@
-"""What a way to join needs on a field: its program with bounds on time, and what makes each mote's part."""
+"""What a way to join needs in a network: its program with bounds on time, and what makes each mote's part."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -8,12 +8,13 @@ from skerry.network.radio_settings import RadioSettings
 from skerry.network.rules.broadcast import Broadcast
 from skerry.network.rules.crossings import find_crossings, find_grid_columns
 from skerry.network.rules.local import Local
-from skerry.network.rules.node_program import NodeProgram, Timing
+from skerry.network.rules.node_program import NodeProgram, Schema, Timing
 from skerry.network.rules.perpendicular import Perpendicular
 from skerry.network.rules.routes import Routes
 from skerry.network.rules.technique import Equipment, Technique
+from skerry.network.rules.walking import find_reach, find_walking
 
-__all__ = ["TECHNIQUES", "Installation", "find_reach", "install"]
+__all__ = ["TECHNIQUES", "Installation", "install"]
 
 TECHNIQUES = ("broadcast", "local", "perpendicular")
 
@@ -35,34 +36,40 @@ class Installation:
 def install(strategy: str, program: NodeProgram, network: Network, routes: Sequence[Routes]) -> Installation:
     """Prepare a way to join on a network."""
     hop_us, diameter = _bound_hop(network.radio.settings), max((max(each.hops) for each in routes), default=0)
-    timing = Timing(skew_us=network.most_skew_us, hold_us=_HOLD * network.radio.settings.most_delay_us)
+    across_us = diameter * hop_us
+    hold_us, columns = _HOLD * network.radio.settings.most_delay_us, None
+    window_us = max((_find_window(each, program) for each in program.schemas.values()), default=0)
     if strategy == "broadcast":
-        return Installation(replace(program, timing=timing), Broadcast)
-    if strategy == "local":
-        timing = replace(timing, hold_us=timing.hold_us + 2 * diameter * hop_us)
-        return Installation(replace(program, timing=timing), Local)
-    crossings = find_crossings(network.topology, routes, find_reach(program))
-    storage_us = crossings[0].storage_hops * hop_us if crossings else 0
-    journey_us = storage_us + (crossings[0].walk_hops + diameter) * hop_us if crossings else 0
-    timing = replace(timing, storage_us=storage_us, hold_us=timing.hold_us + journey_us)
-    columns = find_grid_columns(network.topology)
-    prepared = replace(program, timing=timing, grid_columns=columns)
-    return Installation(prepared, lambda equipment: Perpendicular(equipment, crossings[equipment.board.mote]))
+        technique: Callable[[Equipment], Technique] = Broadcast
+        storage_us, journey_us, walking = across_us, 0, frozenset[int]()
+    elif strategy == "local":
+        technique, storage_us, walking = Local, 0, frozenset[int]()
+        journey_us = (_count_subgoals(program) + 1) * across_us
+        hold_us += 2 * across_us
+    else:
+        walking, columns = find_walking(program, network.topology, routes), find_grid_columns(network.topology)
+        crossings = find_crossings(network.topology, routes, find_reach(program, walking))
+        storage_us, walk_us = (
+            (crossings[0].storage_hops * hop_us, crossings[0].walk_hops * hop_us) if crossings else (0, 0)
+        )
+        journey_us = walk_us + (_count_subgoals(program) + 1) * across_us
+        hold_us += storage_us + walk_us + across_us
+
+        def technique(equipment: Equipment) -> Technique:
+            return Perpendicular(equipment, crossings[equipment.board.mote])
+
+    stops = max((len(rule.denials) for rule in program.rules), default=0) + 1
+    join_us = journey_us + stops * (across_us + hold_us)
+    timing = Timing(network.most_skew_us, storage_us, join_us, window_us, hold_us)
+    return Installation(replace(program, timing=timing, walking=walking, grid_columns=columns), technique)
 
 
-def find_reach(program: NodeProgram) -> int | None:
-    """How far apart two tuples that a rule joins can be; None if nothing is known. Links are known at both ends."""
-    reach = 0
-    for rule in program.rules:
-        schemas = [program.schemas[atom.predicate] for atom in rule.positives]
-        carried = [index for index, each in enumerate(schemas) if each.link is None and each.known is None]
-        for one in carried:
-            for other in carried:
-                hops = program.nearness[rule.number][one][other] if one != other else 0
-                if hops is None:
-                    return None
-                reach = max(reach, hops)
-    return reach
+def _count_subgoals(program: NodeProgram) -> int:
+    return max((len(rule.positives) for rule in program.rules), default=0)
+
+
+def _find_window(schema: Schema, program: NodeProgram) -> int:
+    return 0 if schema.span is None else program.calendar.to_clock(program.calendar.origin + schema.span)
 
 
 def _bound_hop(settings: RadioSettings) -> int:

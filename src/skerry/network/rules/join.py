@@ -2,19 +2,26 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import cast
 
 from skerry.deduce.evaluate import Binding, Calls, match_patterns
-from skerry.deduce.subgoal_order import Match
-from skerry.deduce.why.solver import Solver
+from skerry.deduce.subgoal_order import Match, Step
+from skerry.deduce.values import Row, row_key
+from skerry.deduce.why.solver import Solver, steps
 from skerry.deduce.why.tables import Tables
 from skerry.model.term import Constant, Term, Variable, variables
-from skerry.network.rules.node_program import TupleId
+from skerry.network.rules.node_program import Denial, TupleId
 from skerry.network.rules.plans import Plan
 from skerry.network.rules.store import Store, Stored
-from skerry.plan.program import Atom
+from skerry.plan.program import Atom, Subgoal
 
 __all__ = ["Found", "Join"]
+
+
+@lru_cache(maxsize=1_024)
+def _order(conditions: tuple[Subgoal, ...], bound: tuple[str, ...]) -> tuple[Step, ...]:
+    return steps(conditions, bound)
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,21 @@ class Join:
             bound = match_patterns(terms, stored.row, binding) if stored.is_own or not own else None
             if bound is not None:
                 yield stored, bound
+
+    def find_denied(self, predicate: str, row: Row, denial: Denial | None, own: bool) -> Stored | None:
+        """A tuple that is known here and denied: this row, or, by an open denial, any under what the row gives.
+
+        If asked, of those that live here alone.
+        """
+        if denial is None:
+            same = self._store.match(predicate, tuple(range(len(row))), row)
+            mine = (each for each in same if each.is_own or not own)
+            return next((each for each in mine if row_key(each.row) == row_key(row)), None)
+        given = dict(zip(denial.given or (), row, strict=True))
+        for stored, bound in self.match(denial.atom, given, own):
+            if next(self.solver.solutions(_order(denial.conditions, tuple(bound)), bound), None) is not None:
+                return stored
+        return None
 
     def _bind_site(self, plan: Plan) -> Binding | None:
         """What is bound at the start; None if the rule is not joined here."""

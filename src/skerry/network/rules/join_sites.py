@@ -8,6 +8,7 @@ and needs no timing. Where no term names a mote, one subgoal's tuples stay at ho
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import prod
 
 from skerry.model.term import Constant, Variable
 from skerry.network.rules.distances import Distances, Spot, host_of
@@ -15,7 +16,7 @@ from skerry.network.rules.node_program import NodeRule, Schema, Site
 from skerry.network.rules.survey import Survey
 from skerry.plan.program import Atom, Spatial
 
-__all__ = ["Layout", "lay_out"]
+__all__ = ["Layout", "count_links", "lay_out"]
 
 _ROUNDS = 3
 """Sites share what is replicated, so each is chosen again when the others are known."""
@@ -62,6 +63,16 @@ def _flood(schema: Schema, hops: int, survey: Survey) -> float:
     return tuples * survey.flood(hops)
 
 
+def count_links(rule: NodeRule, schemas: Mapping[str, Schema], survey: Survey) -> float:
+    """With how many links, about, a rule joins each tuple: those of a mote, unless both ends are known."""
+    links = (
+        link
+        for atom in rule.positives
+        if (link := schemas[atom.predicate].link) and not any(isinstance(term, Constant) for term in atom.arguments)
+    )
+    return prod(max(survey.ball(link) - 1.0, 1.0) for link in links)
+
+
 class _Options:
     """The sites that a rule could have, and what each would cost."""
 
@@ -81,9 +92,12 @@ class _Options:
         return found
 
     def travel(self, site: Site) -> float:
-        """How many hops a result makes, by the homes of the negated atoms to the head's."""
-        stops = [site.term, *(host_of(atom, self._schemas) for atom in (*self._rule.negated, self._rule.head))]
-        return sum(self._leg(one, other) for one, other in pairwise(stops))
+        """How many hops the results of a tuple make, by the homes of what is denied to the head's."""
+        denied = [denial.atom for denial in self._rule.denials]
+        stops = [site.term, *(host_of(atom, self._schemas) for atom in (*denied, self._rule.head))]
+        return count_links(self._rule, self._schemas, self._survey) * sum(
+            self._leg(one, other) for one, other in pairwise(stops)
+        )
 
     def price(self, site: Site, others: Mapping[str, int]) -> float:
         """What a site adds to what other rules replicate anyway."""

@@ -12,12 +12,13 @@ from typing import Any, cast
 from skerry.deduce.evaluate import Binding
 from skerry.model.term import Term, Value, variables
 from skerry.network.message import HEADER_BYTES, Kind, Message, count_bytes
-from skerry.network.rules.claims import LAST
+from skerry.network.rules.claims import LAST, Claim
 from skerry.network.rules.homes import find_home
 from skerry.network.rules.node_program import NodeRule
 from skerry.network.rules.partials import Cause, Partial, Stamp, begin, complete, extend, read_partial, stamp_of
 from skerry.network.rules.store import Stored
 from skerry.network.rules.technique import Equipment
+from skerry.network.rules.walking import list_carried
 
 __all__ = ["Local", "pack_partials"]
 
@@ -57,7 +58,7 @@ class Local:
             return
         search, hops, subgoal, plain = content
         if search not in self._heard:
-            self._heard.add(search)
+            self._note_heard(search)
             self._spread(search, hops, subgoal, plain)
             self._visit(self._read(plain), subgoal, own=True)
 
@@ -82,9 +83,7 @@ class Local:
         return [each for each in begun if each is not None]
 
     def _carried(self, rule: NodeRule) -> list[int]:
-        """The subgoals whose tuples come and go, and have one home: all but links and what the program's text says."""
-        schemas = (self._own.program.schemas[atom.predicate] for atom in rule.positives)
-        return [index for index, each in enumerate(schemas) if each.link is None and each.known is None]
+        return list_carried(rule, self._own.program.schemas)
 
     def _visit(self, partials: Iterable[Partial], subgoal: int, own: bool) -> None:
         """Take up partial results that came here for one subgoal."""
@@ -113,12 +112,15 @@ class Local:
             self._search(hops, subgoal, found)
 
     def _claim(self, partial: Partial) -> None:
+        for claim in self._make_claims(partial):
+            self._own.claims.send(claim)
+
+    def _make_claims(self, partial: Partial) -> Iterator[Claim]:
         for found in complete(partial, self._own.join):
             claim = self._own.claims.make(partial.rule, found)
-            if claim is not None and partial.cause.is_insertion:
-                self._own.claims.send(claim)
-            elif claim is not None:
-                self._own.claims.send(replace(claim, version=LAST, in_force=False))
+            if claim is not None:
+                is_insertion = partial.cause.is_insertion
+                yield claim if is_insertion else replace(claim, version=LAST, in_force=False)
 
     def _choose(self, partial: Partial) -> tuple[int | None, int]:
         """The subgoal to find next, and the mote that knows: the nearest, or None if any mote may."""
@@ -162,9 +164,13 @@ class Local:
         """Ask all motes within some hops, this one too."""
         self._searches += 1
         search = (self._own.board.mote, self._searches)
-        self._heard.add(search)
+        self._note_heard(search)
         self._spread(search, hops, subgoal, pack_partials(partials))
         self._visit(partials, subgoal, own=True)
+
+    def _note_heard(self, search: _Search) -> None:
+        self._heard.add(search)
+        self._own.memory.forget_later(self._heard.discard, search)
 
     def _spread(self, search: _Search, hops: int, subgoal: int, plain: tuple[Any, ...]) -> None:
         if self._own.routes.hops[search[0]] < hops:

@@ -6,11 +6,12 @@ Gupta, Zhu: Deductive Approach for Programming Sensor Networks, section 3.5 and 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from skerry.deduce.subgoal_order import variables_of
 from skerry.deduce.values import Row
 from skerry.model.term import Constant, Variable
 from skerry.plan.program import MICROSECONDS, Aggregate, Atom, Subgoal, Type
 
-__all__ = ["Calendar", "DerivationKey", "NodeProgram", "NodeRule", "Schema", "Site", "Timing", "TupleId"]
+__all__ = ["Calendar", "Denial", "DerivationKey", "NodeProgram", "NodeRule", "Schema", "Site", "Timing", "TupleId"]
 
 TupleId = tuple[int, int, int]
 """Where a tuple was inserted, at which local time, and a number that tells apart those of one time."""
@@ -68,14 +69,35 @@ class Site:
 
 
 @dataclass(frozen=True)
+class Denial:
+    """What must not hold where a rule derives: a tuple of an atom, under conditions.
+
+    ``given`` are the variables that the rule binds. Others stand for any value; where there are such, or conditions,
+    the denial is open: it speaks of many tuples, all of which live on one mote.
+    """
+
+    atom: Atom
+    conditions: tuple[Subgoal, ...] = ()
+    given: tuple[str, ...] | None = None
+    """None: all variables."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it speaks of more than one tuple."""
+        return bool(self.conditions) or (
+            self.given is not None and any(each.name not in self.given for each in variables_of(self.atom))
+        )
+
+
+@dataclass(frozen=True)
 class NodeRule:
-    """A rule in parts: subgoals that are joined, conditions on them, negated atoms, and the head."""
+    """A rule in parts: subgoals that are joined, conditions on them, what is denied, and the head."""
 
     number: int
     head: Atom
     positives: tuple[Atom, ...]
     conditions: tuple[Subgoal, ...]
-    negated: tuple[Atom, ...]
+    denials: tuple[Denial, ...]
     site: Site
 
     @property
@@ -114,9 +136,18 @@ class Timing:
 
     skew_us: int = 0
     storage_us: int = 0
-    """Until a new tuple is stored wherever it is to be."""
+    """tau_s: until a new tuple is stored wherever it is to be."""
+    join_us: int = 0
+    """tau_j: from then until all that follows has been heard at its home."""
+    window_us: int = 0
+    """tau_w: the longest window."""
     hold_us: int = 0
     """In stage order, how long a mote holds what it learns."""
+
+    @property
+    def keep_us(self) -> int:
+        """How long what is over may still be asked for: (tau_s + tau_c) + tau_j + (tau_w + tau_c)."""
+        return self.storage_us + self.skew_us + self.join_us + self.window_us + self.skew_us
 
 
 @dataclass(frozen=True)
@@ -130,7 +161,12 @@ class NodeProgram:
     motes: int
     calendar: Calendar
     nearness: Mapping[int, tuple[tuple[int | None, ...], ...]]
-    """By rule, how many hops the homes of each two subgoals are apart at most; None where nothing is known."""
+    """By rule, how many hops the homes of each two subgoals are apart at most; None where nothing is known.
+
+    Positive subgoals come first, then what is denied.
+    """
     timing: Timing = Timing()
+    walking: frozenset[int] = frozenset()
+    """The rules whose joins walk across levels; the others are joined from home."""
     grid_columns: int | None = None
-    """Of a field that is a grid: how many columns it has."""
+    """Of a topology that is a grid: how many columns it has."""

@@ -13,12 +13,12 @@ from skerry.network.energy import Energy
 from skerry.network.network import Network
 from skerry.network.radio_settings import RadioSettings
 from skerry.network.rules.compile_program import compile_program
-from skerry.network.rules.field import Field
-from skerry.network.rules.field_facts import add_links, make_calendar, read_field_facts
 from skerry.network.rules.install import TECHNIQUES, install
+from skerry.network.rules.network_facts import add_links, make_calendar, read_network_facts
 from skerry.network.rules.refusals import refuse_facts
 from skerry.network.rules.rehearsal import Estimates, rehearse
 from skerry.network.rules.routes import find_routes
+from skerry.network.rules.rule_network import RuleNetwork
 from skerry.network.rules.survey import Survey
 from skerry.network.tally import Tally
 from skerry.network.topology.topology import Topology
@@ -54,7 +54,11 @@ class Run:
     """The mean, over the derived tuples that hold at the end."""
     most_derivations: int
     late_us: int
-    """By how much a tuple was stored later than perpendicular joins rely on; 0: all came in time."""
+    """By how much a tuple was stored or joined later than others rely on; 0: all came in time."""
+    storage_us: int
+    """The longest that it took to store a tuple (tau_s), as far as it was measured."""
+    join_us: int
+    """The longest that it took from then to join it (tau_j), as far as it was measured."""
     strategy: str
     """The one that was used; with ``auto`` the one that was chosen."""
     estimates: Estimates
@@ -92,7 +96,7 @@ def simulate(
     """
     _check_known(STRATEGIES, strategy, "strategy")
     _check_known(ORDERS, order, "order")
-    facts = read_field_facts(None, checked) if facts is None else facts
+    facts = read_network_facts(None, checked) if facts is None else facts
     calls = calls or Builtins(checked.program.functions)
     refuse_facts(checked, facts.ticks)
     routes = find_routes(topology)
@@ -102,17 +106,17 @@ def simulate(
     if strategy == AUTO:
         estimates = rehearse(program, checked, facts, network, routes, calls, order, seed)
         strategy = min(estimates, key=lambda name: estimates[name])
-    field = Field(network, routes, install(strategy, program, network, routes), calls, order)
+    motes = RuleNetwork(network, routes, install(strategy, program, network, routes), calls, order)
     if observe is not None:
         observe(network)
-    field.run(checked, facts)
+    motes.run(checked, facts)
     known = find_answers(checked, facts, topology, calls) if expected is None else expected
-    return _report(field, checked, known, strategy, estimates)
+    return _report(motes, checked, known, strategy, estimates)
 
 
 def find_answers(checked: Checked, facts: Facts | None, topology: Topology, calls: Calls | None = None) -> Answers:
     """The answers of the engine in one process, over the same facts and the topology's links."""
-    facts = read_field_facts(None, checked) if facts is None else facts
+    facts = read_network_facts(None, checked) if facts is None else facts
     engine = Engine(checked, calls or Builtins(checked.program.functions), facts.unit)
     for tick in add_links(facts, checked, find_routes(topology)):
         engine.tick(tick.now, tick.inserts, tick.deletes)
@@ -124,9 +128,9 @@ def _check_known(known: Sequence[str], name: str, what: str) -> None:
         raise OptionError(f"unknown {what} {name!r}; known: {', '.join(known)}")
 
 
-def _report(field: Field, checked: Checked, expected: Answers, strategy: str, estimates: Estimates) -> Run:
+def _report(motes: RuleNetwork, checked: Checked, expected: Answers, strategy: str, estimates: Estimates) -> Run:
     """Read what every mote holds."""
-    held = [each for component in field.components for each in component.holdings]
+    held = [each for component in motes.components for each in component.holdings]
     answers = {
         output.predicate: _sort(each.row for each in held if each.predicate == output.predicate)
         for output in checked.outputs
@@ -137,15 +141,17 @@ def _report(field: Field, checked: Checked, expected: Answers, strategy: str, es
         expected,
         _share(expected, answers),
         _share(answers, expected),
-        field.network.radio.tally,
-        Energy(field.network).total_mj,
-        [component.most_tuples for component in field.components],
+        motes.network.radio.tally,
+        Energy(motes.network).total_mj,
+        [component.most_tuples for component in motes.components],
         sum(derived) / max(len(derived), 1),
         max(derived, default=0),
-        max((component.store.latest_us for component in field.components), default=0),
+        max((component.store.latest_us for component in motes.components), default=0),
+        max((component.store.storage_us for component in motes.components), default=0),
+        max((component.store.join_us for component in motes.components), default=0),
         strategy,
         estimates,
-        field.network.simulation.now,
+        motes.network.simulation.now,
     )
 
 

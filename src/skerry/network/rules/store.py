@@ -1,6 +1,6 @@
 """The tuples that a mote knows: its own, and replicas of others'."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from skerry.deduce.values import Row
@@ -25,7 +25,7 @@ class Stored:
 class Store:
     """Tuples by predicate and id, with an index for each set of columns that is asked for.
 
-    What was dropped is remembered: an insertion that arrives after its deletion changes nothing.
+    What was dropped is remembered for a while: an insertion that arrives after its deletion changes nothing.
 
     >>> store = Store()
     >>> store.add(Stored((0, 5, 1), "p", (1, 2), None, True))
@@ -41,8 +41,14 @@ class Store:
         self._dropped: set[TupleId] = set()
         self._buried: dict[str, dict[TupleId, Stored]] = {}
         self._indexes: dict[str, dict[tuple[int, ...], _Index]] = {}
+        self.on_drop: Callable[[TupleId], None] | None = None
+        """Is called with a tuple that is here no more."""
+        self.on_tombstone: Callable[[TupleId], None] | None = None
+        """Is called with a tuple whose deletion is remembered from now on."""
         self.latest_us = 0
-        """By how much a tuple was stored later than joins rely on, at most."""
+        """By how much a tuple was stored, or joined, later than others rely on, at most."""
+        self.storage_us = self.join_us = 0
+        """The longest that it took to store a tuple, and to join it."""
         self.most = 0
         """The most tuples that it has held."""
 
@@ -53,6 +59,10 @@ class Store:
     def has_seen(self, identity: TupleId) -> bool:
         """Whether a tuple is here, or was."""
         return identity in self._tuples or identity in self._dropped
+
+    def __contains__(self, identity: TupleId) -> bool:
+        """Whether a tuple is here."""
+        return identity in self._tuples
 
     def has_dropped(self, identity: TupleId) -> bool:
         """Whether a tuple's deletion is known."""
@@ -70,16 +80,36 @@ class Store:
 
     def drop(self, identity: TupleId) -> Stored | None:
         """Remember a deletion; what is dropped by that, if it was here."""
-        self._dropped.add(identity)
+        if identity not in self._dropped:
+            self._dropped.add(identity)
+            if self.on_tombstone is not None:
+                self.on_tombstone(identity)
         stored = self._tuples.pop(identity, None)
         if stored is not None:
             for columns, index in self._of(stored.predicate).items():
-                del index[_choose(stored.row, columns)][identity]
+                values = _choose(stored.row, columns)
+                del index[values][identity]
+                if not index[values]:
+                    del index[values]
+            if self.on_drop is not None:
+                self.on_drop(identity)
         return stored
 
-    def note_delay(self, over_us: int) -> None:
-        """Note by how much a tuple came later than joins rely on."""
-        self.latest_us = max(self.latest_us, over_us)
+    def forget(self, identity: TupleId) -> None:
+        """Forget a deletion."""
+        self._dropped.discard(identity)
+        for buried in self._buried.values():
+            buried.pop(identity, None)
+
+    def note_storage(self, took_us: int, most_us: int) -> None:
+        """Note how long a tuple took to be stored, and by how much that is longer than joins rely on."""
+        self.storage_us = max(self.storage_us, took_us)
+        self.latest_us = max(self.latest_us, took_us - most_us)
+
+    def note_join(self, took_us: int, most_us: int) -> None:
+        """Note how long a join took, and by how much that is longer than is remembered for it."""
+        self.join_us = max(self.join_us, took_us)
+        self.latest_us = max(self.latest_us, took_us - most_us)
 
     def bury(self, stored: Stored) -> None:
         """Keep a tuple that was dropped for the joins that withdraw what was made with it."""

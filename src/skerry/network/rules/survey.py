@@ -39,6 +39,15 @@ class Survey:
         """How many motes are within a radius."""
         return self.balls[min(radius, len(self.balls) - 1)]
 
+    def hops_within(self, radius: int | None) -> float:
+        """How far two motes are apart on average that are within a radius; None: all."""
+        if radius is None:
+            return self.mean_hops
+        rings = [
+            (hops, self.ball(hops) - self.ball(hops - 1)) for hops in range(1, min(radius, len(self.balls) - 1) + 1)
+        ]
+        return sum(hops * motes for hops, motes in rings) / max(sum(motes for _, motes in rings), 1.0)
+
     def flood(self, hops: int) -> float:
         """How many transmissions bring a tuple to all motes within so many hops: those of everybody nearer."""
         return self.ball(hops - 1) if hops else 0.0

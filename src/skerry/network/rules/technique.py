@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from skerry.network.mote import Board
 from skerry.network.rules.claims import Claim
 from skerry.network.rules.join import Found, Join
+from skerry.network.rules.memory import Memory
 from skerry.network.rules.node_program import NodeProgram, NodeRule
 from skerry.network.rules.plans import Plan
 from skerry.network.rules.routes import Routes
@@ -21,8 +22,8 @@ class Claims(Protocol):
     def make(self, rule: NodeRule, found: Found) -> Claim | None:
         """What follows from joined tuples, if anything does."""
 
-    def send(self, claim: Claim) -> None:
-        """Have a claim heard where it stops next."""
+    def send(self, claim: Claim, comes_back: bool = False) -> None:
+        """Have a claim heard where it stops next; ``comes_back``: its withdrawal is sure to be sent from here too."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Equipment:
     store: Store
     join: Join
     claims: Claims
+    memory: Memory
 
 
 class Technique(Protocol):

@@ -1,7 +1,8 @@
-"""A view in a field: the motes that work for it, and the base station's share."""
+"""A view in a deployment: the motes that work for it, and the base station's share."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -16,29 +17,21 @@ from skerry.model.batch import join, unpack
 from skerry.model.time import Micros
 from skerry.network.message import Kind
 from skerry.network.network import Network
-from skerry.network.routing.tree import find_tree
-from skerry.network.views.field import Field, split_by_mote
-from skerry.network.views.fold_mote import FoldMote
-from skerry.network.views.placement import Placement, Way
-from skerry.network.views.view_mote import Directions, ViewMote, pack_row
-from skerry.operators.aggregate import WindowAggregate
+from skerry.network.views.accuracy import Accuracy
+from skerry.network.views.deployment import Deployment
+from skerry.network.views.locate import split_by_mote
+from skerry.network.views.placement import Placement
+from skerry.network.views.routing import Routing
+from skerry.network.views.view_mote import Directions, Share, ViewMote, pack_row
+from skerry.network.views.way import Way
 from skerry.operators.grouping import buckets
 from skerry.operators.operator import Operator, PageChanges, StatePages
-from skerry.operators.partial_aggregate import SLICE
 from skerry.pipeline.view_at_work import ViewAtWork
-from skerry.plan.aggregate import Aggregate
 
-__all__ = ["FieldFlow", "FoldedFlow", "build_row_route", "make_field_flow"]
+__all__ = ["NetworkFlow", "build_row_route", "find_homes"]
 
 _ANSWER = -1
 """In place of a stream's number: rows that are answers."""
-
-
-def make_field_flow(
-    view: CutView, tables: Mapping[str, pa.RecordBatch], field: Field, placement: Placement
-) -> "FieldFlow":
-    """A view at work in a field."""
-    return (FoldedFlow if placement.folds else FieldFlow)(view, tables, field, placement)
 
 
 def build_row_route(feed: Feed, tables: Mapping[str, pa.RecordBatch]) -> Operator:
@@ -46,19 +39,28 @@ def build_row_route(feed: Feed, tables: Mapping[str, pa.RecordBatch]) -> Operato
     return Feed(feed.name, feed.source, feed.below).build_route(tables)
 
 
-class FieldFlow:
+def find_homes(feed: Feed, rows: pa.RecordBatch, deployment: Deployment) -> Int64s:
+    """The mote that each row's keys are hashed to."""
+    return buckets([rows.column(key) for key in feed.keys], rows.num_rows, len(deployment.topology))
+
+
+class NetworkFlow:
     """A view whose rows meet at motes, as its placement says. Every mote where rows meet has an operator of its own.
 
     Simulated time follows event time. Whatever is on its way arrives before the watermark moves, as if the base station
     waited long enough; what was lost on the way is not there, and answers show it.
     """
 
-    def __init__(self, view: CutView, tables: Mapping[str, pa.RecordBatch], field: Field, placement: Placement) -> None:
-        self.view, self.field, self.placement = view, field, placement
-        self.network = Network(field.topology, field.radio, field.seed)
-        self.work = ViewAtWork(view) if view.stateful else None
-        self.modules: list[Module] = []
-        self.sites: dict[int, ViewAtWork] = {field.base: self.work} if self.work else {}
+    def __init__(
+        self, view: CutView, tables: Mapping[str, pa.RecordBatch], deployment: Deployment, placement: Placement
+    ) -> None:
+        self.view, self.deployment, self.placement = view, deployment, placement
+        self.network = Network(deployment.topology, deployment.radio, deployment.seed)
+        self.routing = Routing(deployment, self.network)
+        self.work = ViewAtWork(view, tables) if view.stateful else None
+        self._accuracy = None if deployment.odds.is_lossless else Accuracy(view, tables)
+        self.modules: list[Module] = self._accuracy.flow.modules if self._accuracy else []
+        self.sites: dict[int, ViewAtWork] = {deployment.base: self.work} if self.work else {}
         self._arrived: defaultdict[int, list[tuple[int, bytes]]] = defaultdict(list)
         self._answers: list[pa.RecordBatch] = []
         self._counted: dict[str, int] = {}
@@ -70,28 +72,31 @@ class FieldFlow:
         return [build_row_route(feed, self._tables) for feed in self.view.feeds]
 
     def _direct(self, mote: int) -> Directions:
-        def next_hop(target: int) -> int:
-            found = self.field.routes.next_hop(mote, target)
-            assert found is not None, "a field is connected"
-            return found
+        def find_share(way: Way, origin: int) -> Share:
+            tree = self.routing.find_tree(way, origin)
+            return Share(tree.parents.get(mote), tree.children.get(mote, ()), mote in tree.keeps)
 
-        lines = self.field.lines
-        along = {} if lines is None else {Way.ROW: _neighbours(lines[0], mote), Way.COLUMN: _neighbours(lines[1], mote)}
-        return Directions(next_hop, self.field.base, along)
+        return Directions(partial(self.routing.next_hop, mote), find_share, self.deployment.radio.retries > 0)
 
     def see(self, tables: Mapping[str, pa.RecordBatch]) -> None:
         """Go on with other versions of the tables."""
         self._tables = tables
         self._routes = self._build_routes()
+        for site in self.sites.values():
+            site.see(tables)
+        if self._accuracy:
+            self._accuracy.flow.see(tables)
 
     def put(self, feed: Feed, accepted: pa.RecordBatch) -> None:
         """Have motes take their readings, at the readings' times."""
+        if self._accuracy:
+            self._accuracy.put(feed, accepted)
         number = self.view.stream_numbers[feed.name]
-        for mote, rows in split_by_mote(feed.source, self.field, accepted, self._routes[number].transition):
+        for mote, rows in split_by_mote(feed.source, self.deployment, accepted, self._routes[number].transition):
             self._take(number, mote, rows)
 
     def _take(self, number: int, mote: int, rows: pa.RecordBatch) -> None:
-        way, targets = self.placement.ways[number], self._find_targets(number, rows)
+        way, targets = self.placement.ways[number], self._find_targets(number, mote, rows)
         moments = self._find_moments(number, rows)
         kind = Kind.RESULT if self.work is None else Kind.STORAGE
         stream = number if self.work else _ANSWER
@@ -101,12 +106,13 @@ class FieldFlow:
                 int(moments[row]), self._motes[mote].start, way, int(targets[row]), stream, packed, size, kind
             )
 
-    def _find_targets(self, number: int, rows: pa.RecordBatch) -> Int64s:
+    def _find_targets(self, number: int, mote: int, rows: pa.RecordBatch) -> Int64s:
         """The mote that each row goes to, where its way leads to one."""
-        if self.placement.ways[number] is not Way.HASH:
-            return np.full(rows.num_rows, self.field.base)
-        keys = [rows.column(key) for key in self.view.feeds[number].keys]
-        return buckets(keys, rows.num_rows, len(self.field.topology))
+        way = self.placement.ways[number]
+        if way is Way.HASH:
+            return find_homes(self.view.feeds[number], rows, self.deployment)
+        target = self.deployment.deliveries.find_head(mote) if way is Way.HEAD else self.deployment.base
+        return np.full(rows.num_rows, target)
 
     def _find_moments(self, number: int, rows: pa.RecordBatch) -> Int64s:
         """When each row is sent: at its time, and never before what has happened."""
@@ -124,9 +130,11 @@ class FieldFlow:
 
     def advance(self, newest: Mapping[str, Micros], heard: Mapping[str, Micros]) -> None:
         """Let everything arrive, then let the motes where rows meet know how far all streams have come."""
+        if self._accuracy:
+            self._accuracy.advance(newest, heard)
         self.network.simulation.run()
         for mote in sorted(self._arrived.keys() - self.sites.keys()):
-            self.sites[mote] = ViewAtWork(self.view)
+            self.sites[mote] = ViewAtWork(self.view, self._tables)
         for mote, site in sorted(self.sites.items()):
             self._work(mote, site, newest, heard)
         self._arrived.clear()
@@ -148,25 +156,32 @@ class FieldFlow:
 
     def _answer(self, mote: int, rows: pa.RecordBatch) -> None:
         """Send answers to the base station, each in a message of its own."""
-        if mote == self.field.base:
+        if mote == self.deployment.base:
             self._answers += [rows] if rows.num_rows else []
             return
         for row in range(rows.num_rows):
             packed, size = pack_row(rows, row)
-            self._motes[mote].start(Way.UP, self.field.base, _ANSWER, packed, size, Kind.RESULT)
+            self._motes[mote].start(Way.UP, self.deployment.base, _ANSWER, packed, size, Kind.RESULT)
 
     def take_answers(self) -> Iterator[tuple[str, pa.RecordBatch]]:
         """What has come to the base station, and what was lost to overload, by output."""
-        if self._answers:
-            yield from self.view.by_output(join(self._answers, self._answers[0].schema))
-            self._answers = []
+        for output, rows in self._take_outputs():
+            if self._accuracy:
+                self._accuracy.compare(output, rows)
+            yield output, rows
         if self.work and (lost := self.work.take_losses()):
             yield lost
 
+    def _take_outputs(self) -> Iterator[tuple[str, pa.RecordBatch]]:
+        answers, self._answers = self._answers, []
+        if answers:
+            yield from self.view.by_output(join(answers, answers[0].schema))
+
     def take_figures(self) -> dict[str, int]:
-        """Transmissions, bytes and energy since they were asked for last."""
+        """Transmissions and bytes since they were asked for last; where messages are lost, what that costs answers."""
         tally = self.network.radio.tally
         now = {"messages": tally.total, "bytes": sum(tally.bytes_by_mote)}
+        now |= self._accuracy.count() if self._accuracy else {}
         grown = {name: count - self._counted.get(name, 0) for name, count in now.items()}
         self._counted = now
         return grown
@@ -187,62 +202,6 @@ class FieldFlow:
     def take_changes(self) -> PageChanges:
         """Nothing is saved."""
         return PageChanges()
-
-
-class FoldedFlow(FieldFlow):
-    """An aggregate that is folded on its way up a tree, slice by slice; windows close at the base station."""
-
-    def __init__(self, view: CutView, tables: Mapping[str, pa.RecordBatch], field: Field, placement: Placement) -> None:
-        super().__init__(view, tables, field, placement)
-        assert isinstance(view.state, Aggregate)
-        state = view.state
-        self._partial, self._slice_us = build_partial(state), state.window.slice_us
-        merging = WindowAggregate(state.window, state.key_fields, state.folds)
-        tree = find_tree(field.topology, field.base)
-        schema = self._partial.schema
-        self._folding = self.network.install(
-            lambda board: FoldMote(board, tree.parents[board.mote], schema, merging.merge, self._deliver)
-        )
-        self._open: set[int] = set()
-        self._by_depth = np.argsort(-field.depths, kind="stable").tolist()
-
-    def _take(self, number: int, mote: int, rows: pa.RecordBatch) -> None:
-        folded = self._partial.transition(rows)
-        starts = folded.column(SLICE).to_numpy()
-        for start in np.unique(starts):
-            self._folding[mote].keep(int(start), folded.take(pa.array(np.flatnonzero(starts == start))))
-            self._open.add(int(start))
-
-    def _deliver(self, rows: pa.RecordBatch) -> None:
-        assert self.work is not None
-        self._answer(self.field.base, self.work.transition(rows))
-
-    def advance(self, newest: Mapping[str, Micros], heard: Mapping[str, Micros]) -> None:
-        """Have the slices that are over sent up, then close windows."""
-        assert self.work is not None
-        for source, moment in newest.items():
-            self.work.note_newest(source, moment)
-        over = sorted(start for start in self._open if start + self._slice_us <= self.work.watermark)
-        for start in over:
-            self._send_up(start)
-        self._open -= set(over)
-        self.network.simulation.run()
-        super().advance(newest, heard)
-
-    def _send_up(self, start: int) -> None:
-        """The deepest motes first, a slot after each other: longer than any hop takes."""
-        deepest, slot_us = int(self.field.depths.max()), self.field.radio.most_delay_us + 1
-        simulation = self.network.simulation
-        ended = max(start + self._slice_us, simulation.now)
-        for mote in self._by_depth:
-            simulation.at(ended + (deepest - int(self.field.depths[mote])) * slot_us, self._folding[mote].send, start)
-
-
-def _neighbours(lines: Sequence[Sequence[int]], mote: int) -> tuple[int, ...]:
-    """The motes before and behind one on its line."""
-    line = next(line for line in lines if mote in line)
-    position = line.index(mote)
-    return tuple(line[other] for other in (position - 1, position + 1) if 0 <= other < len(line))
 
 
 def _join_runs(arrived: Sequence[tuple[int, bytes]]) -> Iterator[tuple[int, pa.RecordBatch]]:

@@ -10,8 +10,9 @@ from skerry.errors import InputError, OptionError
 from skerry.fjord.flow import RunningView
 from skerry.fjord.runtime import Answers, FjordRuntime
 from skerry.network.views.cost import Cost, estimate
-from skerry.network.views.field import Field, find_field
-from skerry.network.views.flow import FieldFlow, make_field_flow
+from skerry.network.views.deployment import Deployment, find_deployment
+from skerry.network.views.flow import NetworkFlow
+from skerry.network.views.folded_flow import FoldedFlow
 from skerry.network.views.placement import Placement, list_placements
 from skerry.network.views.survey import Survey, SurveyFlow
 from skerry.pipeline.outcome import Outcome
@@ -20,7 +21,7 @@ from skerry.pipeline.runtime import RunOptions
 from skerry.sinks.memory import MemorySink
 from skerry.sinks.sink import Sink
 
-__all__ = ["NetworkRuntime", "PlacedView", "choose_placements", "find_view_field"]
+__all__ = ["NetworkRuntime", "PlacedView", "choose_placements", "find_view_deployment"]
 
 _SURVEYED = 20_000
 """So many readings are looked at, about, before it is decided where rows meet."""
@@ -28,10 +29,10 @@ _SURVEYED = 20_000
 
 @dataclass(frozen=True)
 class PlacedView:
-    """A view, its field, what each placement would cost, and the one that is taken."""
+    """A view, its deployment, what each placement would cost, and the one that is taken."""
 
     view: CutView
-    field: Field
+    deployment: Deployment
     survey: Survey
     costs: tuple[tuple[Placement, Cost], ...]
     """The cheapest first."""
@@ -60,11 +61,12 @@ class NetworkRuntime(FjordRuntime):
 
     def _make_flow(self, view: CutView, tables: Mapping[str, pa.RecordBatch]) -> RunningView:
         placed = self._placed[view.name]
-        return make_field_flow(view, tables, placed.field, placed.placement)
+        make = FoldedFlow if placed.placement.folds else NetworkFlow
+        return make(view, tables, placed.deployment, placed.placement)
 
     def _account(self, answers: Answers) -> Outcome:
         """What views came to, and what motes have sent for them."""
-        flows = [flow for flow in self._flows if isinstance(flow, FieldFlow)]
+        flows = [flow for flow in self._flows if isinstance(flow, NetworkFlow)]
         return Outcome(
             answers={output: rows.num_rows for output, rows in answers.items()},
             failures={name: reason for flow in flows for name, reason in flow.failures.items()},
@@ -76,7 +78,7 @@ class _SurveyRuntime(FjordRuntime):
     """Answers views in this process, and counts what motes would send."""
 
     def _make_flow(self, view: CutView, tables: Mapping[str, pa.RecordBatch]) -> RunningView:
-        return SurveyFlow(view, tables, find_view_field(view, self._pipeline))
+        return SurveyFlow(view, tables, find_view_deployment(view, self._pipeline))
 
     def sum_up(self) -> dict[str, Survey]:
         """What was counted, by view."""
@@ -99,26 +101,28 @@ def choose_placements(pipeline: Pipeline, options: RunOptions) -> dict[str, Plac
 
 
 def _choose(view: CutView, pipeline: Pipeline, survey: Survey) -> PlacedView:
-    field = find_view_field(view, pipeline)
+    deployment = find_view_deployment(view, pipeline)
     wanted = view.view.options.get("place", "auto")
-    possible = list_placements(view, field)
+    possible = list_placements(view)
     if wanted not in ("auto", *(each.name for each in possible)):
         known = ", ".join(dict.fromkeys(each.name for each in possible))
         raise OptionError(
-            f"view {view.name!r} in {field.topology.name} cannot have place = {wanted!r}; known are {known}"
+            f"view {view.name!r} in {deployment.topology.name} cannot have place = {wanted!r}; known are {known}"
         )
-    costs = sorted(((each, estimate(each, survey, field)) for each in possible), key=lambda found: found[1].energy_mj)
-    return PlacedView(view, field, survey, tuple(costs), wanted)
+    costs = sorted(
+        ((each, estimate(each, survey, deployment)) for each in possible), key=lambda found: found[1].energy_mj
+    )
+    return PlacedView(view, deployment, survey, tuple(costs), wanted)
 
 
-def find_view_field(view: CutView, pipeline: Pipeline) -> Field:
-    """The field that a view's sources are in."""
+def find_view_deployment(view: CutView, pipeline: Pipeline) -> Deployment:
+    """The deployment that a view's sources are in."""
     sources = [feed.source for feed in view.feeds]
-    field = find_field(sources, pipeline.base)
-    if field is None:
+    deployment = find_deployment(sources, pipeline.base)
+    if deployment is None:
         names = ", ".join(sorted({source.name for source in sources}))
         raise InputError(f"view {view.name!r} reads {names}, in no network; say in which: WITH (topology = 'grid:7x7')")
-    return field
+    return deployment
 
 
 def _check(pipeline: Pipeline, options: RunOptions) -> None:

@@ -1,8 +1,8 @@
-"""What a view's streams are like in a field: counted on the first readings, before it is decided where rows meet."""
+"""What a view's streams are like in a deployment: counted on the first readings, before rows are placed."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,10 +11,12 @@ from skerry.build.cut import CutView, Feed
 from skerry.build.table import build_partial
 from skerry.fjord.flow import Flow
 from skerry.model.arrays import Float64s, Int64s
-from skerry.network.message import HEADER_BYTES
-from skerry.network.routing.tree import find_tree
-from skerry.network.views.field import Field, split_by_mote
-from skerry.network.views.flow import build_row_route
+from skerry.model.time import Micros
+from skerry.network.views.deployment import Deployment
+from skerry.network.views.flow import build_row_route, find_homes
+from skerry.network.views.fold_cost import Folded
+from skerry.network.views.locate import split_by_mote
+from skerry.network.views.meetings import Meetings, MeetingSurvey, make_meeting_survey
 from skerry.network.views.view_mote import count_row_bytes
 from skerry.operators.partial_aggregate import SLICE
 from skerry.plan.aggregate import Aggregate
@@ -24,32 +26,29 @@ __all__ = ["StreamFigures", "Survey", "SurveyFlow"]
 
 @dataclass(frozen=True)
 class StreamFigures:
-    """How many rows of a stream arise at each mote, and how many bytes they take in all."""
+    """How many rows of a stream arise at each mote, how many bytes they take, and where their keys are hashed to."""
 
     rows: Int64s
-    bytes: int
+    bytes: Int64s
+    homes: Mapping[tuple[int, int], int]
+    """By mote and home, how many rows."""
 
     @property
-    def mean_bytes(self) -> float:
-        """Bytes per row."""
-        return self.bytes / max(int(self.rows.sum()), 1)
-
-    @property
-    def shares(self) -> Float64s:
-        """The share of rows that arises at each mote."""
-        shares: Float64s = self.rows / max(int(self.rows.sum()), 1)
-        return shares
+    def mean_bytes(self) -> Float64s:
+        """Bytes per row, by mote."""
+        mean: Float64s = self.bytes / np.maximum(self.rows, 1)
+        return mean
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What was counted of a view: its streams, its answers, and what folding on the way would send."""
+    """What was counted of a view: its streams, its answers and whose rows they are made of, and folded rows."""
 
     streams: tuple[StreamFigures, ...]
     answers: int
     answer_bytes: int
-    fold_messages: int = 0
-    fold_bytes: int = 0
+    meetings: Meetings
+    folded: Folded
     span_us: int = 0
     """How much event time the readings cover."""
 
@@ -57,30 +56,42 @@ class Survey:
 class SurveyFlow(Flow):
     """A view in this process that counts what its motes would send."""
 
-    def __init__(self, view: CutView, tables: Mapping[str, pa.RecordBatch], field: Field) -> None:
+    def __init__(self, view: CutView, tables: Mapping[str, pa.RecordBatch], deployment: Deployment) -> None:
         super().__init__(view, tables)
-        self._field, self._tables = field, tables
+        self._deployment = deployment
         self._row_routes = [build_row_route(feed, tables) for feed in view.feeds]
-        self._rows = [np.zeros(len(field.topology), np.int64) for _ in view.feeds]
-        self._bytes = [0] * len(view.feeds)
+        size = len(deployment.topology)
+        self._rows = [np.zeros(size, np.int64) for _ in view.feeds]
+        self._bytes = [np.zeros(size, np.int64) for _ in view.feeds]
+        self._homes: list[Counter[tuple[int, int]]] = [Counter() for _ in view.feeds]
         self._answers = self._answer_bytes = 0
         self._first, self._last = np.iinfo(np.int64).max, np.iinfo(np.int64).min
-        self._groups: dict[int, dict[int, set[tuple[Any, ...]]]] = {}
-        self._folded_rows = self._folded_bytes = 0
+        self._folded = Folded()
         state = view.state
         self._partial = build_partial(state) if isinstance(state, Aggregate) and not view.below else None
         self._keys = state.keys if isinstance(state, Aggregate) else ()
+        self._meetings: MeetingSurvey | None = make_meeting_survey(view, tables)
 
     def put(self, feed: Feed, accepted: pa.RecordBatch) -> None:
         """Count what motes make of their readings, and let the view work."""
         number = self.view.stream_numbers[feed.name]
         self._note_span(feed, accepted)
-        for mote, rows in split_by_mote(feed.source, self._field, accepted, self._row_routes[number].transition):
+        for mote, rows in split_by_mote(feed.source, self._deployment, accepted, self._row_routes[number].transition):
             self._rows[number][mote] += rows.num_rows
-            self._bytes[number] += count_row_bytes(rows)
+            self._bytes[number][mote] += count_row_bytes(rows)
+            homes = find_homes(feed, rows, self._deployment)
+            self._homes[number].update((mote, home) for home in homes.tolist())
             if self._partial:
                 self._note_folded(mote, self._partial.transition(rows))
+            if self._meetings:
+                self._meetings.take(number, mote, homes, rows)
         super().put(feed, accepted)
+
+    def advance(self, newest: Mapping[str, Micros], heard: Mapping[str, Micros]) -> None:
+        """Let the view know how far all streams have come, and see what has met."""
+        if self._meetings:
+            self._meetings.advance(newest, heard)
+        super().advance(newest, heard)
 
     def _note_span(self, feed: Feed, accepted: pa.RecordBatch) -> None:
         if feed.source.event_time and accepted.num_rows:
@@ -89,11 +100,11 @@ class SurveyFlow(Flow):
 
     def _note_folded(self, mote: int, folded: pa.RecordBatch) -> None:
         """Note the groups that a mote has something of, by slice."""
-        self._folded_rows += folded.num_rows
-        self._folded_bytes += count_row_bytes(folded)
+        self._folded.rows += folded.num_rows
+        self._folded.bytes += count_row_bytes(folded)
         groups = zip(*(folded.column(name).to_pylist() for name in (SLICE, *self._keys)), strict=True)
         for start, *keys in groups:
-            self._groups.setdefault(start, {}).setdefault(mote, set()).add(tuple(map(repr, keys)))
+            self._folded.groups.setdefault(start, {}).setdefault(mote, set()).add(repr(keys))
 
     def take_answers(self) -> Iterator[tuple[str, pa.RecordBatch]]:
         """What has come out, counted."""
@@ -104,21 +115,7 @@ class SurveyFlow(Flow):
 
     def sum_up(self) -> Survey:
         """What was counted."""
-        streams = tuple(StreamFigures(rows, size) for rows, size in zip(self._rows, self._bytes, strict=True))
-        messages, size = self._sum_folded()
+        streams = tuple(map(StreamFigures, self._rows, self._bytes, self._homes))
         span_us = max(int(self._last) - int(self._first), 0) if self._last >= self._first else 0
-        return Survey(streams, self._answers, self._answer_bytes, messages, size, span_us)
-
-    def _sum_folded(self) -> tuple[int, int]:
-        """Messages and bytes of slices that are merged on their way: a mote sends the groups of all motes below it."""
-        tree = find_tree(self._field.topology, self._field.base)
-        upwards = np.argsort(-self._field.depths, kind="stable").tolist()
-        sent = rows = 0
-        for groups in self._groups.values():
-            below = {mote: set(found) for mote, found in groups.items()}
-            for mote in upwards:
-                parent = tree.parents[mote]
-                if parent is not None and mote in below:
-                    below.setdefault(parent, set()).update(below[mote])
-                    sent, rows = sent + 1, rows + len(below[mote])
-        return sent, round(sent * HEADER_BYTES + rows * self._folded_bytes / max(self._folded_rows, 1))
+        meetings = self._meetings.sum_up() if self._meetings else Meetings.none(len(streams))
+        return Survey(streams, self._answers, self._answer_bytes, meetings, self._folded, span_us)

@@ -5,16 +5,16 @@ mote would pack it: values without names and padding.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from skerry.model.batch import pack
 from skerry.network.message import HEADER_BYTES, Kind, Message
 from skerry.network.mote import Board
-from skerry.network.views.placement import Way
+from skerry.network.views.way import TREE_WAYS, Way
 
-__all__ = ["ADDRESS_BYTES", "Directions", "ViewMote", "count_row_bytes", "pack_row"]
+__all__ = ["ADDRESS_BYTES", "Directions", "Share", "ViewMote", "count_row_bytes", "pack_row"]
 
 ADDRESS_BYTES = 6
 """Way and target, origin, number, stream: what a row carries beside its values."""
@@ -24,15 +24,27 @@ Arrival = Callable[[int, int, bytes], None]
 
 
 class Directions:
-    """What a mote knows of its surroundings for one field: next hops, and its neighbours along its row and column."""
+    """What one mote knows of the ways of rows, as a set-up phase would tell it.
+
+    ``is_acknowledged``: what goes along a tree is sent to each child in turn, so that it is repeated if it is lost;
+    otherwise one transmission serves all.
+    """
 
     def __init__(
         self,
-        next_hop: Callable[[int], int],
-        base: int,
-        along: dict[Way, tuple[int, ...]],
+        next_hop: Callable[[int], int | None],
+        find_share: Callable[[Way, int], "Share"],
+        is_acknowledged: bool = False,
     ) -> None:
-        self.next_hop, self.base, self.along = next_hop, base, along
+        self.next_hop, self.find_share, self.is_acknowledged = next_hop, find_share, is_acknowledged
+
+
+class Share(NamedTuple):
+    """One mote's share in the tree of rows that arise at some mote: from whom, to whom, and whether they are kept."""
+
+    parent: int | None
+    children: tuple[int, ...]
+    keeps: bool
 
 
 class ViewMote:
@@ -46,42 +58,56 @@ class ViewMote:
     def start(self, way: Way, target: int, stream: int, rows: bytes, size: int, kind: Kind) -> None:
         """Send rows of this mote's own on their way."""
         me, self._sent = self._board.mote, self._sent + 1
-        body = (str(way), target, me, self._sent, stream, rows)
-        message = Message(kind, body, HEADER_BYTES + ADDRESS_BYTES + size)
-        if way in (Way.UP, Way.HASH):
+        message = Message(kind, (str(way), target, me, self._sent, stream, rows), HEADER_BYTES + ADDRESS_BYTES + size)
+        if way in TREE_WAYS:
+            self._pass_down(message, self._directions.find_share(way, me))
+        elif way is Way.FLOOD:
+            self._pass_to_all(message)
+        elif way is Way.STAY:
+            self._arrived(me, stream, rows)
+        else:
             self._pass_towards(message, target)
-            return
-        self._seen.add((me, self._sent))
-        self._arrived(me, stream, rows)
-        if way is not Way.STAY and self._may_be_heard(way):
-            self._board.broadcast(message)
 
     def receive(self, sender: int, message: Message) -> None:
         """Take, and pass on, what has come from a neighbour."""
-        way, target, origin, number, stream, rows = message.body
-        if way in (Way.UP, Way.HASH):
-            self._pass_towards(message, target)
+        way, target, origin, _, _, _ = message.body
+        if way in TREE_WAYS:
+            share = self._directions.find_share(Way(way), origin)
+            if share.parent == sender:
+                self._pass_down(message, share)
         elif way == Way.FLOOD:
-            if self._is_new(origin, number):
-                self._arrived(self._board.mote, stream, rows)
-                self._board.broadcast(message)
-        elif sender in self._directions.along[Way(way)] and self._is_new(origin, number):
-            self._arrived(self._board.mote, stream, rows)
-            for other in self._directions.along[Way(way)]:
-                if other != sender:
-                    self._board.send(other, message)
+            self._pass_to_all(message)
+        else:
+            self._pass_towards(message, target)
 
-    def _may_be_heard(self, way: Way) -> bool:
-        return way is Way.FLOOD or bool(self._directions.along[way])
+    def _pass_down(self, message: Message, share: Share) -> None:
+        if not self._is_new(message):
+            return
+        if share.keeps:
+            self._take(message)
+        if share.children and not self._directions.is_acknowledged:
+            self._board.broadcast(message)
+            return
+        for child in share.children:
+            self._board.send(child, message)
+
+    def _pass_to_all(self, message: Message) -> None:
+        if self._is_new(message):
+            self._take(message)
+            self._board.broadcast(message)
 
     def _pass_towards(self, message: Message, target: int) -> None:
         if target == self._board.mote:
-            _, _, _, _, stream, rows = message.body
-            self._arrived(target, stream, rows)
-        else:
-            self._board.send(self._directions.next_hop(target), message)
+            self._take(message)
+        elif (following := self._directions.next_hop(target)) is not None:
+            self._board.send(following, message)
 
-    def _is_new(self, origin: int, number: int) -> bool:
+    def _take(self, message: Message) -> None:
+        _, _, _, _, stream, rows = message.body
+        self._arrived(self._board.mote, stream, rows)
+
+    def _is_new(self, message: Message) -> bool:
+        _, _, origin, number, _, _ = message.body
         known = (origin, number) in self._seen
         self._seen.add((origin, number))
         return not known

@@ -10,17 +10,17 @@ from skerry.network.mote import Board
 from skerry.network.network import Network
 from skerry.network.rules.agenda import Agenda, ArrivalAgenda, StageAgenda
 from skerry.network.rules.component import Component
-from skerry.network.rules.field_facts import fit_rows
 from skerry.network.rules.homes import find_home
 from skerry.network.rules.install import Installation
+from skerry.network.rules.network_facts import fit_rows
 from skerry.network.rules.plans import list_plans
 from skerry.network.rules.routes import Routes
 from skerry.plan.program import Checked
 
-__all__ = ["Field"]
+__all__ = ["RuleNetwork"]
 
 
-class Field:
+class RuleNetwork:
     """A network with a program on every mote."""
 
     def __init__(
@@ -38,6 +38,11 @@ class Field:
 
     def run(self, checked: Checked, facts: Facts) -> None:
         """Give every mote its facts, and let time go on until nothing happens any more."""
+        self.begin(checked, facts)
+        self.go_on(None)
+
+    def begin(self, checked: Checked, facts: Facts) -> None:
+        """Have every mote start, and be given its facts in time."""
         simulation = self.network.simulation
         for component in self.components:
             simulation.at(0, component.start, priority=-1)
@@ -47,8 +52,11 @@ class Field:
                 simulation.at(time, self._find(name, row).delete, name, row)
             for name, row in fit_rows(checked, tick.inserts):
                 simulation.at(time, self._find(name, row).insert, name, row)
+
+    def go_on(self, until: int | None) -> None:
+        """Let time go on, up to a time if one is given."""
         try:
-            simulation.run()
+            self.network.simulation.run(until)
         except OverflowError as error:
             raise RuleLimit(str(error), "declare a limit, or count in floats") from None
 

@@ -1,4 +1,4 @@
-"""A sensor field that runs SNJoin* by counts: thousands of sensors, millions of tuples."""
+"""SNJoin* by counts: thousands of sensors, millions of tuples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from skerry.network.snjoin.relevance import RelevanceSettings
 from skerry.network.snjoin.settings import JoinSettings
 from skerry.network.snjoin.wire import count_note_bytes, count_probe_bytes, count_tuple_bytes
 
-__all__ = ["Counted", "CountedField", "Probing"]
+__all__ = ["Counted", "CountedJoin", "Probing"]
 
 _FOREVER = 2**61
 
@@ -45,10 +45,10 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class CountedField:
-    """Sensors in clusters. As ``SensorField``, but members of answers are counted only, and nothing is lost.
+class CountedJoin:
+    """Sensors in clusters. As ``ClusteredJoin``, but members of answers are counted only, and nothing is lost.
 
-    >>> counted = CountedField([0, 0, 2, 2]).run(np.array([1_000, 2_000]), np.array([1, 3]), np.array([7, 7]))
+    >>> counted = CountedJoin([0, 0, 2, 2]).run(np.array([1_000, 2_000]), np.array([1, 3]), np.array([7, 7]))
     >>> counted.found.tolist()
     [0, 1]
     """

@@ -1,9 +1,10 @@
-"""Random rule programs over small fields, with facts that come and go while messages of earlier ones are under way.
+"""Random rule programs over small topologies, with facts that come and go while messages of earlier ones are under way.
 
 A program has links, facts with and without a host, layers that are not recursive (with NOT, comparisons and
 aggregates), and layers by stages with a limit.
 """
 
+import re
 from dataclasses import dataclass, field
 from random import Random
 
@@ -26,17 +27,20 @@ DECLARATIONS = {
     "w": "base w(n: node, v: int, t: time) host n time t window 60 ms.",
 }
 AGGREGATES = ("count<*>", "sum<{}>", "min<{}>", "max<{}>", "count_distinct<{}>")
-FIELDS = (
+TOPOLOGIES = (
     make_grid(2, 3),
     make_grid(3, 3),
     Topology.of_links(5, [(0, 1), (1, 2), (2, 3), (3, 4)]),
     Topology.of_links(6, [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4), (4, 5)]),
+    Topology.of_links(7, [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5), (2, 6)]),
+    Topology.of_links(6, [(0, 3), (3, 1), (1, 4), (4, 0), (3, 4), (2, 5), (5, 1)]),
 )
 SPAN_US = 200_000
+SETTLED_US = 3_000_000
 
 
 @dataclass(frozen=True)
-class FieldProgram:
+class RandomProgram:
     """A program, where it runs, and what happens there."""
 
     text: str
@@ -45,10 +49,10 @@ class FieldProgram:
     facts: Facts
 
 
-def field_program(seed: int) -> FieldProgram:
+def random_program(seed: int) -> RandomProgram:
     """The program of a seed."""
     random = Random(seed)
-    topology = random.choice(FIELDS)
+    topology = random.choice(TOPOLOGIES)
     while True:
         writer = _Writer(random, len(topology))
         text = writer.write()
@@ -57,7 +61,7 @@ def field_program(seed: int) -> FieldProgram:
             refuse_program(checked)
         except RuleError:
             continue  # an unlucky one, such as a rule with a variable that nothing binds
-        return FieldProgram(text, checked, topology, Facts(_ticks(random, writer.bases, len(topology)), MICROSECONDS))
+        return RandomProgram(text, checked, topology, Facts(_ticks(random, writer.bases, len(topology)), MICROSECONDS))
 
 
 @dataclass
@@ -76,7 +80,10 @@ class _Writer:
         self.lines += [DECLARATIONS[base] for base in self.bases]
         self.known = {"g": ("node", "node"), **{base: BASES[base] for base in self.bases}}
         for layer in range(random.randint(1, 3)):
-            random.choice((self.plain, self.plain, self.staged, self.gathering))(f"p{layer}")
+            random.choice((self.plain, self.plain, self.staged, self.gathering, self.denying))(f"p{layer}")
+        derived = [name for name in self.known if name not in ("g", *self.bases)]
+        if random.random() < 0.5:
+            self.lines += [f"output {name}." for name in derived if random.random() < 0.5]
         return "\n".join(self.lines)
 
     def argument(self, kind: str) -> str:
@@ -148,6 +155,22 @@ class _Writer:
         self.lines.append(f"derived {name}(c0: {kind}, c1: int).")
         self.known[name] = (kind, "int")
 
+    def denying(self, name: str) -> None:
+        """NOT of what the rule's own body is a part of: ``p :- body, NOT n`` and ``n :- body, more``."""
+        atoms = self.body(2)
+        node, number = self.bound("node", " ".join(atoms)), self.bound("int", " ".join(atoms))
+        others = {each: f"{each}2" for kind in VARIABLES for each in VARIABLES[kind] if each not in (node, number)}
+        again = [re.sub(r"\b[abcxy]\b", lambda found: others.get(found[0], found[0]), atom) for atom in atoms]
+        more, kinds = self.random.choice([(each, kinds) for each, kinds in self.known.items() if each != "g"])
+        open_ones = {"node": self.random.choice((node, node, "a3")), "int": "x3", "time": "_"}
+        again.append(f"{more}({', '.join(open_ones[kind] for kind in kinds)})")
+        if "int" in kinds:
+            again.append(f"x3 {self.random.choice(('<', '=', '>='))} {number}")
+        self.declare(f"{name}n", ("node", "int"))
+        self.rule(f"{name}n({node}, {number})", again)
+        self.declare(name, ("node",))
+        self.rule(self.head(name, " ".join(atoms)), [*atoms, f"NOT {name}n({node}, {number})"])
+
     def staged(self, name: str) -> None:
         random, outside = self.random, [each for each in self.known if each != "g"]
         members = [f"{name}{letter}" for letter in "ab"[: random.randint(1, 2)]]
@@ -181,6 +204,9 @@ def _ticks(random: Random, bases: list[str], motes: int) -> list[Tick]:
             inserts[base], deletes[base] = come, [fact for fact in gone if fact not in come]
             there[base] = [fact for fact in there[base] if fact not in gone and fact not in come] + come
         ticks.append(Tick(now, inserts, deletes))
+    if random.random() < 0.5:  # when all is settled, some facts go, and what they blocked comes up
+        gone = {base: random.sample(facts, (len(facts) + 1) // 2) for base, facts in there.items()}
+        ticks.append(Tick(SETTLED_US, {}, gone))
     return ticks
 
 

@@ -1,4 +1,4 @@
-"""The facts of a field: those of files, at the motes where they arise, and the links of the topology."""
+"""The facts of a network: those of files, at the motes where they arise, and the links of the topology."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,10 +12,10 @@ from skerry.network.rules.node_program import Calendar
 from skerry.network.rules.routes import Routes
 from skerry.plan.program import SINCE, Checked
 
-__all__ = ["add_links", "fit_rows", "list_links", "make_calendar", "read_field_facts"]
+__all__ = ["add_links", "fit_rows", "list_links", "make_calendar", "read_network_facts"]
 
 
-def read_field_facts(folder: Path | None, checked: Checked) -> Facts:
+def read_network_facts(folder: Path | None, checked: Checked) -> Facts:
     """The facts in a folder. Links come from the topology; a program that has nothing else needs no folder."""
     others = {name: each for name, each in checked.predicates.items() if each.link is None}
     missing = [name for name, each in others.items() if each.base and not name.startswith(SINCE)]

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from skerry.errors import InputError
 from skerry.network.radio import RadioSettings
-from skerry.network.snjoin.counted_field import CountedField, Probing
-from skerry.network.snjoin.field import SensorField
+from skerry.network.snjoin.clustered_join import ClusteredJoin
+from skerry.network.snjoin.counted_join import CountedJoin, Probing
 from skerry.network.snjoin.probers import ProbeRelevant
 from skerry.network.snjoin.relevance import RelevanceSettings
 from skerry.network.snjoin.settings import JoinSettings
 
-FIELD = [0, 0, 0, 3, 3, 5, 5, 5, 8, 9]
+HEAD_OF = [0, 0, 0, 3, 3, 5, 5, 5, 8, 9]
 STEADY = RadioSettings(least_delay_us=7_001, most_delay_us=7_001)
 
 
@@ -24,12 +24,12 @@ def draw_readings(count, seed, gap_us=400):
 
 
 def run_both(readings, join, relevance=None):
-    """The field with messages, and the one by counts."""
+    """The join with messages, and the one by counts."""
     make = {} if relevance is None else {"make_prober": partial(ProbeRelevant, settings=relevance, seed=3)}
     times, sensors, values = readings
     rows = zip(times.tolist(), sensors.tolist(), values.tolist(), strict=True)
-    by_messages = SensorField(FIELD, join, radio=STEADY, **make).run(rows)
-    return by_messages, CountedField(FIELD, join, Probing(relevance), STEADY, seed=3).run(*readings)
+    by_messages = ClusteredJoin(HEAD_OF, join, radio=STEADY, **make).run(rows)
+    return by_messages, CountedJoin(HEAD_OF, join, Probing(relevance), STEADY, seed=3).run(*readings)
 
 
 def assert_equal(by_messages, counted):
@@ -62,7 +62,7 @@ def test_counts_with_feedback_are_those_of_the_field_with_messages(count, seed, 
 
 def test_room_grows_with_what_is_under_way():
     readings = draw_readings(4_000, seed=1, gap_us=3)
-    counted = CountedField(FIELD, JoinSettings(50_000, 30_000)).run(*readings)
+    counted = CountedJoin(HEAD_OF, JoinSettings(50_000, 30_000)).run(*readings)
     assert counted.begun == counted.totals["answers"] == 4_000
 
 
@@ -76,7 +76,7 @@ def test_widths_are_those_of_the_answers():
 
 def test_nothing_is_counted_before_the_warm_up_and_after_the_end():
     times, sensors, values = draw_readings(500, seed=3)
-    counted = CountedField(FIELD, JoinSettings(50_000, 30_000)).run(times, sensors, values, 30_000, 60_000)
+    counted = CountedJoin(HEAD_OF, JoinSettings(50_000, 30_000)).run(times, sensors, values, 30_000, 60_000)
     assert counted.totals["arrived"] < 200
     assert (counted.found[times > 60_000] == -1).all()
 
@@ -84,7 +84,7 @@ def test_nothing_is_counted_before_the_warm_up_and_after_the_end():
 def test_a_table_per_sensor_costs_a_lookup_per_member_and_finds_the_same():
     readings = draw_readings(300, seed=4)
     one, many = (
-        CountedField(FIELD, JoinSettings(50_000, 30_000), Probing(table_per_sensor=each)).run(*readings)
+        CountedJoin(HEAD_OF, JoinSettings(50_000, 30_000), Probing(table_per_sensor=each)).run(*readings)
         for each in (False, True)
     )
     assert (one.found == many.found).all()
@@ -94,7 +94,7 @@ def test_a_table_per_sensor_costs_a_lookup_per_member_and_finds_the_same():
 def test_announcements_are_counted_and_change_the_order_alone():
     readings = draw_readings(3_000, seed=5)
     plain, announced = (
-        CountedField(FIELD, JoinSettings(50_000, 30_000), Probing(announce_us=each)).run(*readings)
+        CountedJoin(HEAD_OF, JoinSettings(50_000, 30_000), Probing(announce_us=each)).run(*readings)
         for each in (0, 20_000)
     )
     assert (plain.found == announced.found).all()
@@ -105,4 +105,4 @@ def test_announcements_are_counted_and_change_the_order_alone():
 
 def test_links_slower_than_the_settling_time_are_refused():
     with pytest.raises(InputError, match="no slower than settle_us"):
-        CountedField(FIELD, JoinSettings(settle_us=10))
+        CountedJoin(HEAD_OF, JoinSettings(settle_us=10))

@@ -1,4 +1,4 @@
-"""A sensor field that runs SNJoin*: members, heads and a collector, on one radio."""
+"""SNJoin* with motes and messages: members, heads and a collector, on one radio."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from skerry.network.snjoin.wire import pack_tuple
 from skerry.network.tally import Tally
 from skerry.network.topology.topology import Topology
 
-__all__ = ["Outcome", "SensorField", "make_topology"]
+__all__ = ["ClusteredJoin", "Outcome", "make_topology"]
 
 
 class _Member:
@@ -50,13 +50,13 @@ class Outcome:
     operations: int
 
 
-class SensorField:
+class ClusteredJoin:
     """Sensors in clusters, ready to run. ``head_of`` has for each sensor its head; a head has itself.
 
     ``most_skew_us`` is the largest difference between two clocks; answers are those of the times that sensors say.
 
-    >>> field = SensorField([0, 0, 2, 2])
-    >>> outcome = field.run([(1_000, 1, 7), (2_000, 3, 7)])
+    >>> join = ClusteredJoin([0, 0, 2, 2])
+    >>> outcome = join.run([(1_000, 1, 7), (2_000, 3, 7)])
     >>> [(answer.arrival.sensor, answer.members) for answer in outcome.answers]
     [(1, ()), (3, ((1, 1000),))]
     """
