@@ -27,11 +27,20 @@ CREATE MATERIALIZED VIEW mean WITH (late_to='too_late') AS SELECT segment, windo
   COUNT(DISTINCT sensor) AS sensors
   FROM HOP(road, ts, INTERVAL '4' SECOND, INTERVAL '12' SECOND) GROUP BY segment, window_start;
 CREATE MATERIALIZED VIEW by_snjoin AS {_PAIR};
+CREATE MATERIALIZED VIEW change AS SELECT sensor, ts, speed - LAG(speed) OVER w AS change, SUM(speed) OVER w AS total,
+  AVG(speed) OVER (PARTITION BY sensor ORDER BY ts RANGE BETWEEN INTERVAL '5' SECOND PRECEDING AND CURRENT ROW) AS mean
+  FROM road WINDOW w AS (PARTITION BY sensor ORDER BY ts);
 """
 MANY_VIEWS = f"""{FEW_VIEWS}
 CREATE MATERIALIZED VIEW slow AS SELECT sensor, ts, speed FROM road WHERE speed < 40;
 CREATE MATERIALIZED VIEW calmest AS
   SELECT window_start, MAX(speed) AS speed FROM TUMBLE(mean, window_start, INTERVAL '20' SECOND) GROUP BY window_start;
+CREATE MATERIALIZED VIEW next AS
+  SELECT sensor, ts, LEAD(flow, 2) OVER (PARTITION BY sensor ORDER BY ts) AS flow FROM road WHERE segment > 0;
+CREATE MATERIALIZED VIEW fastest AS SELECT window_start, sensor, speed FROM TUMBLE(road, ts, INTERVAL '10' SECOND)
+  QUALIFY ROW_NUMBER() OVER (PARTITION BY window_start ORDER BY speed DESC) <= 3 ORDER BY speed DESC LIMIT 2;
+CREATE MATERIALIZED VIEW trend AS
+  SELECT segment, window_start, speed - LAG(speed) OVER (PARTITION BY segment ORDER BY window_start) AS trend FROM mean;
 CREATE MATERIALIZED VIEW trips AS SELECT segment, flow, window_start, window_end, COUNT(*) AS n
   FROM SESSION_WINDOW(road, ts, INTERVAL '2' SECOND) GROUP BY segment, flow, window_start, window_end;
 CREATE MATERIALIZED VIEW by_mjoin WITH (join='mjoin') AS {_PAIR};

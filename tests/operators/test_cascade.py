@@ -1,5 +1,5 @@
 import pyarrow as pa
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skerry.model.batch import join
@@ -73,6 +73,7 @@ def test_a_cascade_gives_what_its_operators_give_one_after_the_other(found):
     assert laws.answers(cascade(), steps) == laws.rows_of(one_after_the_other(batch))
 
 
+@settings(max_examples=20)
 @given(rows)
 def test_a_cascade_keeps_the_laws(found):
     ordered = sorted(found, key=lambda row: row[2])

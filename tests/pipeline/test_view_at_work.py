@@ -1,3 +1,5 @@
+import pyarrow as pa
+
 from skerry.errors import LimitError
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.pipeline.view_at_work import ViewAtWork
@@ -14,6 +16,25 @@ def test_answers_follow_from_rows_and_from_time():
     work, route = at_work()
     assert work.transition(route.transition(batch([(1, 1, 8.0)]))).num_rows == 0
     assert work.advance(END_OF_TIME).column("n").to_pylist() == [1]
+
+
+def test_answers_are_looked_up_in_the_table_as_it_is_when_they_are_given():
+    table = "CREATE TABLE names (id INT, name VARCHAR) WITH (connector='file', path='names.csv')"
+    named = (
+        "CREATE MATERIALIZED VIEW named AS SELECT m.n, s.name FROM mean AS m LEFT JOIN names AS s ON s.id = m.segment"
+    )
+    _, view = views(MEAN, table, named)
+    work = ViewAtWork(view, {"names": _names("old")})
+    found = []
+    for moment, name in ((1, "older"), (31, "new")):
+        work.transition(view.feeds[0].build_route().transition(batch([(moment, 1, 8.0)])))
+        work.see({"names": _names(name)})
+        found += work.advance(Micros(moment + 20)).column("name").to_pylist()
+    assert (view.tables_above, found) == (("names",), ["older", "new"])
+
+
+def _names(name):
+    return pa.record_batch({"id": pa.array([1], pa.int32()), "name": [name]})
 
 
 def test_watermark_is_the_newest_event_time_less_the_delay_and_never_goes_back():

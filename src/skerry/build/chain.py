@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import pyarrow as pa
-
 from skerry.build.table import NO_TABLES, Tables, build_stateless
 from skerry.model.expression import list_columns
 from skerry.operators.derive import Derive
@@ -12,7 +10,7 @@ from skerry.plan.node import Stateless
 from skerry.plan.project import Project
 from skerry.plan.select import Select
 
-__all__ = ["build_chain", "keep_all"]
+__all__ = ["build_chain"]
 
 
 def build_chain(nodes: Sequence[Stateless], tables: Tables = NO_TABLES) -> list[Operator]:
@@ -31,11 +29,6 @@ def build_chain(nodes: Sequence[Stateless], tables: Tables = NO_TABLES) -> list[
         else:
             links += build_stateless(node, tables)
     return [*links, _build_selection(where)] if where else links
-
-
-def keep_all(schema: pa.Schema) -> Operator:
-    """All columns, as they are."""
-    return Derive(list_columns(schema))
 
 
 def _build_selection(node: Select) -> Operator:

@@ -9,17 +9,21 @@ A plan without state has no second part. Each part is built afresh wherever it r
 join are one plan, which gives the answers of all of them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import pyarrow as pa
 
-from skerry.build.chain import build_chain, keep_all
+from skerry.build.chain import build_chain
 from skerry.build.indexes import pack_indexes
+from skerry.build.keep_all import keep_all
 from skerry.build.table import NO_TABLES, Tables, build_partial, build_state
 from skerry.catalog import Source
+from skerry.model.arrival import STAMPS
+from skerry.model.expression import Expression
 from skerry.operators.cascade import Cascade, Edge, Level
+from skerry.operators.entrance import Entrance
 from skerry.operators.fan_out import unpack_views
 from skerry.operators.operator import Chain, Operator
 from skerry.plan.check_times import check_times, find_lag, split_spine
@@ -29,6 +33,7 @@ from skerry.plan.overload import Shedding
 from skerry.plan.project import Project
 from skerry.plan.scan import Scan
 from skerry.plan.select import Select
+from skerry.plan.union import list_parts
 from skerry.plan.view import ViewPlan
 
 __all__ = ["CutView", "Feed", "StateBelow", "cut_view"]
@@ -110,7 +115,7 @@ class CutView:
     below: tuple[StateBelow, ...] = ()
     """What keeps something below the state, the lowest first."""
     entries: tuple[tuple[int, int], ...] = ()
-    """By feed, the state it goes into and as which of its streams, where there is any below the view's own."""
+    """By feed, the state it goes into and as which of its streams, where that is not one stream of the view's own."""
 
     @cached_property
     def name(self) -> str:
@@ -149,7 +154,11 @@ class CutView:
     @property
     def only_selects(self) -> bool:
         """Whether it is a selection and a projection, and nothing else."""
-        return self.state is None and [type(node) for node in self.feeds[0].below] == [Select, Project]
+        return (
+            self.state is None
+            and len(self.feeds) == 1
+            and [type(node) for node in self.feeds[0].below] == [Select, Project]
+        )
 
     @cached_property
     def is_spread(self) -> bool:
@@ -166,24 +175,44 @@ class CutView:
         """Which of the operator's streams each feed is."""
         return {feed.name: number for number, feed in enumerate(self.feeds)}
 
-    def build_operate(self) -> Operator:
-        """The part that runs by key."""
+    @cached_property
+    def tables_above(self) -> tuple[str, ...]:
+        """The tables that answers of the state are looked up in, by name."""
+        return tuple(table.name for node in self.above for table in node.tables) if self.state else ()
+
+    def build_above(self, tables: Tables = NO_TABLES) -> list[Operator]:
+        """What makes the view's rows of the answers of its state, with the tables as they are now."""
+        return build_chain(self.above, tables)
+
+    def build_operate(self, tables: Tables | None = None) -> Operator:
+        """The part that runs by key. Without the tables that it looks up, it can do no more than tell its state."""
         assert self.state is not None, "a plan without state has no second part"
         top = build_state(self.name, self.state)
+        if self.entries and not self.below:
+            top = Entrance(top, [stream for _, stream in self.entries])
         if self.below:
             top = Cascade([*(each.build_level(self.name) for each in self.below), Level(top)], self.entries)
-        return Chain([top, *build_chain(self.above)])
+        knows_all = tables is not None or not self.tables_above
+        return Chain([top, *(self.build_above(tables or NO_TABLES) if knows_all else [])])
 
 
 def cut_view(view: ViewPlan) -> CutView:
     """Cut a view where it is shuffled."""
     check_times(view)
     view = replace(view, root=pack_indexes(view.root))
+    parts = [split_spine(part) for part in list_parts(view.root)]
+    scans = [(above, base.source) for above, base in parts if isinstance(base, Scan)]
+    if len(scans) == len(parts):
+        return CutView(view, _number([Feed(source.name, source, above) for above, source in scans]), None, ())
     above, base = split_spine(view.root)
-    if isinstance(base, Scan):
-        return CutView(view, (Feed(base.source.name, base.source, above),), None, ())
     assert isinstance(base, Stateful)
     return _Cutter(view).cut(above, base)
+
+
+def _number(feeds: Sequence[Feed]) -> tuple[Feed, ...]:
+    """Feeds under names that differ."""
+    several = len(feeds) > 1
+    return tuple(replace(feed, name=f"{number}:{feed.name}") if several else feed for number, feed in enumerate(feeds))
 
 
 class _Cutter:
@@ -200,7 +229,10 @@ class _Cutter:
         """The view, cut."""
         self._enter(state)
         if not self._below:
-            return CutView(self._view, tuple(self._feeds), state, above)
+            streams = [stream for _, stream in self._entries]
+            if streams == list(range(len(streams))):
+                return CutView(self._view, tuple(self._feeds), state, above)
+            return CutView(self._view, _number(self._feeds), state, above, entries=tuple(self._entries))
         # What one node spreads by is not what another does: all are in one bucket.
         feeds = tuple(replace(feed, name=f"{number}:{feed.name}", keys=()) for number, feed in enumerate(self._feeds))
         below = tuple(self._below[number] for number in range(len(self._below)))
@@ -211,7 +243,8 @@ class _Cutter:
         read: list[tuple[int, Feed]] = []
         found: dict[int, StateBelow] = {}
         partial = state if state.partial else None
-        for position, relation in enumerate(state.inputs):
+        parts = [(position, part) for position, each in enumerate(state.inputs) for part in list_parts(each)]
+        for position, relation in parts:
             between, base = split_spine(relation)
             if isinstance(base, Scan):
                 read.append((position, _make_feed(state, position, base.source, between)))
@@ -231,4 +264,15 @@ class _Cutter:
 def _make_feed(state: Stateful, position: int, source: Source, below: tuple[Stateless, ...]) -> Feed:
     name, keys = state.feed_name(position, source), state.bucket_keys(position)
     partial, compared = state if state.partial else None, state.compared_keys(position)
+    if state.needs_arrival_order:
+        below = tuple(_carry_stamps(node) for node in below)
     return Feed(name, source, below, keys, partial, state.needs_arrival_order, compared)
+
+
+def _carry_stamps(node: Stateless) -> Stateless:
+    """A projection that lets the order of arrival pass: a view that is counted over need not know of it."""
+    if not isinstance(node, Project):
+        return node
+    known = dict(node.columns)
+    stamps = [(field.name, Expression.of(field.name, field.type)) for field in STAMPS if field.name not in known]
+    return node.replace_fields(columns=(*node.columns, *stamps))

@@ -9,6 +9,7 @@ from skerry.plan.fan_out import FanOut
 from skerry.plan.node import Node, Stateful, Stateless
 from skerry.plan.scan import Scan
 from skerry.plan.sharing import FEWEST_INDEXED
+from skerry.plan.union import Union, list_parts
 from skerry.plan.view import ViewPlan
 
 __all__ = ["explain"]
@@ -25,8 +26,11 @@ def explain(view: ViewPlan, shared: ViewPlan | None = None) -> str:
         heading = f"-- operate: {where}; state: {cut.state.describe_state()}{_describe_sharing(shared)}"
         lines += _draw_state(heading, cut.above, cut.state, 1)
     else:
-        (feed,) = cut.feeds
-        lines += _draw_source(f"-- {_describe_selection(cut)}", feed.below, Scan(feed.source), 1)
+        depth = 1
+        if isinstance(view.root, Union):
+            lines, depth = [*lines, f"  {view.root.describe()}"], 2
+        for feed in cut.feeds:
+            lines += _draw_source(f"-- {_describe_selection(cut)}", feed.below, Scan(feed.source), depth)
     return _name_columns("\n".join(lines), cut.states)
 
 
@@ -35,13 +39,17 @@ def _draw_state(heading: str, above: Sequence[Stateless], state: Stateful, depth
     nodes = [node.describe() for node in [*reversed(above), state]]
     lines = _indent([heading, *nodes], depth)
     for position, relation in enumerate(state.inputs):
-        between, base = split_spine(relation)
-        if isinstance(base, Scan):
-            lines += _draw_source(f"-- {state.describe_route(position)}", between, base, depth + len(nodes))
-        else:
-            assert isinstance(base, Stateful)
-            heading = f"-- in the same bucket; state: {base.describe_state()}"
-            lines += _draw_state(heading, between, base, depth + len(nodes))
+        inner = depth + len(nodes)
+        if isinstance(relation, Union):
+            lines, inner = [*lines, "  " * inner + relation.describe()], inner + 1
+        for part in list_parts(relation):
+            between, base = split_spine(part)
+            if isinstance(base, Scan):
+                lines += _draw_source(f"-- {state.describe_route(position)}", between, base, inner)
+            else:
+                assert isinstance(base, Stateful)
+                heading = f"-- in the same bucket; state: {base.describe_state()}"
+                lines += _draw_state(heading, between, base, inner)
     return lines
 
 
@@ -78,7 +86,13 @@ def _describe_options(view: ViewPlan) -> str:
 def _name_columns(text: str, states: Sequence[Stateful]) -> str:
     """Put what a column means in place of the name that only the plan knows it by."""
     known = [found for state in states if (found := state.meanings())]
-    if len(known) != 1:
+    names = [name for found in known for name in found]
+    if len(names) != len(set(names)):  # then one name has two meanings
         return text
-    hidden = re.compile(r'"?\b(_(?:time|sensor|expected|received|completeness|key\d+|argument\d+|fold\d+))\b"?')
-    return hidden.sub(lambda found: known[0].get(found[1], found[0]), text)
+    meanings = {name: meaning for found in known for name, meaning in found.items()}
+    hidden = re.compile(
+        r'"?\b(_(?:time|sensor|expected|received|completeness|key\d+|argument\d+|fold\d+|over\d+|call\d+))\b"?'
+    )
+    for _ in known:  # what a column of one state means may be a column of the one below
+        text = hidden.sub(lambda found: meanings.get(found[1], found[0]), text)
+    return text

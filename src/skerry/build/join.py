@@ -10,7 +10,7 @@ from skerry.operators.joins.spill_store import FolderSpill
 from skerry.operators.joins.spilling_join import SpillingJoin
 from skerry.operators.operator import Operator
 from skerry.plan.join import Join
-from skerry.plan.left_join import LeftJoin
+from skerry.plan.outer_join import OuterJoin
 from skerry.plan.overload import Spilling
 
 __all__ = ["SHEDDING", "build_join", "name_join_kernels"]
@@ -30,7 +30,7 @@ def build_join(view: str, node: Join) -> Operator:
     return MultiJoin(node.sides, node.technique, node.limit)
 
 
-def name_join_kernels(node: Join | LeftJoin) -> Iterator[str]:
+def name_join_kernels(node: Join | OuterJoin) -> Iterator[str]:
     """The kernels of the technique, and of the policy if it sheds."""
     yield "snjoin"
     if node.technique != "snjoin":

@@ -11,33 +11,44 @@ from typing import Any
 
 import pyarrow as pa
 
-from skerry.build.absence import build_absence
+from skerry.build.absence import build_absence, build_not_in, build_presence
 from skerry.build.aggregate import build_aggregate, build_partial_aggregate
+from skerry.build.asof import build_asof, build_asof_lookup
 from skerry.build.deduce import build_deduction
 from skerry.build.fallback import build_fallback
 from skerry.build.fan_out import build_fan_out, build_select_any
 from skerry.build.gather import build_gather
+from skerry.build.in_windows import build_in_windows
 from skerry.build.join import build_join, name_join_kernels
-from skerry.build.left_join import build_left_join, build_left_lookup
-from skerry.build.lookup import build_lookup
+from skerry.build.keep_all import keep_all
+from skerry.build.lookup import build_first_lookup, build_left_lookup, build_lookup
+from skerry.build.outer_join import build_newest, build_outer_join
+from skerry.build.over import build_over
 from skerry.build.sampled_aggregate import build_partial_samples, build_sampled_aggregate
 from skerry.build.session_aggregate import build_partial_sessions, build_session_aggregate
 from skerry.build.silence import build_partial_silence, build_silence
 from skerry.operators.operator import Operator
-from skerry.plan.absence import Absence
+from skerry.plan.absence import Absence, NotIn, Presence
 from skerry.plan.aggregate import Aggregate
+from skerry.plan.asof import Asof
+from skerry.plan.asof_lookup import AsofLookup
 from skerry.plan.deduce import Deduce
 from skerry.plan.fallback import Fallback
 from skerry.plan.fan_out import FanOut, SelectAny
+from skerry.plan.first_lookup import FirstLookup
 from skerry.plan.gather import Gather
+from skerry.plan.in_windows import InWindows
 from skerry.plan.join import Join
-from skerry.plan.left_join import LeftJoin
 from skerry.plan.left_lookup import LeftLookup
 from skerry.plan.lookup import Lookup
+from skerry.plan.newest import Newest
 from skerry.plan.node import Stateful, Stateless
+from skerry.plan.outer_join import OuterJoin
+from skerry.plan.over import Over
 from skerry.plan.sampled_aggregate import SampledAggregate
 from skerry.plan.session_aggregate import SessionAggregate
 from skerry.plan.silence import Silence
+from skerry.plan.union import Union
 
 __all__ = ["NO_TABLES", "Tables", "build_partial", "build_state", "build_stateless", "name_kernels"]
 
@@ -60,21 +71,30 @@ class _Builder:
 
 _STATEFUL: Mapping[type[Stateful], _Builder] = {
     Absence: _Builder(build_absence),
+    Asof: _Builder(build_asof),
     Aggregate: _Builder(build_aggregate, build_partial_aggregate),
     Deduce: _Builder(build_deduction, kernels=lambda node: ["rules"]),
     Fallback: _Builder(build_fallback),
     Gather: _Builder(build_gather, kernels=lambda node: ["gather"]),
     Join: _Builder(build_join, kernels=name_join_kernels),
-    LeftJoin: _Builder(build_left_join, kernels=name_join_kernels),
+    NotIn: _Builder(build_not_in),
+    OuterJoin: _Builder(build_outer_join, kernels=name_join_kernels),
+    Over: _Builder(build_over, kernels=lambda node: ["over"]),
+    Presence: _Builder(build_presence),
     SampledAggregate: _Builder(build_sampled_aggregate, build_partial_samples),
     SessionAggregate: _Builder(build_session_aggregate, build_partial_sessions),
     Silence: _Builder(build_silence, build_partial_silence),
+    Union: _Builder(lambda view, node: keep_all(node.schema)),
 }
 
 _STATELESS: Mapping[type[Stateless], Callable[[Any, Tables], list[Operator]]] = {
+    AsofLookup: build_asof_lookup,
     FanOut: build_fan_out,
+    FirstLookup: build_first_lookup,
+    InWindows: build_in_windows,
     LeftLookup: build_left_lookup,
     Lookup: build_lookup,
+    Newest: build_newest,
     SelectAny: build_select_any,
 }
 """Selections and projections are not here: several of them become one operator (``build.chain``)."""

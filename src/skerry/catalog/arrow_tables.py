@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Table, and_, func, select
 from skerry.catalog.definitions import Source, View
 from skerry.catalog.statuses import COUNTS
 from skerry.catalog.subscriptions import Subscription
-from skerry.model.types import TIMESTAMP, sql_name
+from skerry.model.types import TIMESTAMP, name_column_type
 
 __all__ = [
     "CATALOG",
@@ -92,7 +92,7 @@ def list_sources(sources: Iterable[Source]) -> pa.RecordBatch:
     rows = [
         (
             *(source.name, source.connector, source.is_table, source.schema.names),
-            [sql_name(type_) for type_ in source.schema.types],
+            [name_column_type(field) for field in source.schema],
             *(source.event_time, _make_span(source.delay_us), list(starmap(_conceal, source.options.items()))),
         )
         for source in sources

@@ -123,8 +123,10 @@ class QueryCounters:
 
     def forget(self, kind: str, ids: Sequence[str]) -> None:
         """Strike the counters of queries that are no more."""
-        chosen = (self._counters.c.kind == kind) & (self._counters.c.id == bindparam("gone"))
-        if ids:
+        counters = self._counters.c
+        chosen = (counters.kind == kind) & (counters.id == bindparam("gone"))
+        has_any = self._connection.execute(select(counters.id).where(counters.kind == kind).limit(1)).first()
+        if ids and has_any:
             self._connection.execute(delete(self._counters).where(chosen), [{"gone": id_} for id_ in ids])
 
     def forget_all_but(self, kind: str, ids: Select[tuple[str]]) -> None:

@@ -22,7 +22,8 @@ class Source:
     ``idle_timeout_us`` how long the source may be quiet before it stops holding others back (None: for ever).
     ``sample_period_us`` is how often each of its sensors takes a reading (None: not known), ``battery_lifetime_us`` how
     long their batteries are to last, whatever its readers ask for. ``network`` says which network its sensors are motes
-    of, as options (``model.network_options``); empty if they are in none.
+    of, as options (``model.network_options``); empty if they are in none. ``generated`` are columns that are computed
+    from the others, by expressions in DuckDB's dialect.
     """
 
     name: str
@@ -38,6 +39,13 @@ class Source:
     sample_period_us: Micros | None = None
     battery_lifetime_us: Micros | None = None
     network: Mapping[str, str] = field(default_factory=dict)
+    generated: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def stored_schema(self) -> pa.Schema:
+        """The columns that readings come with."""
+        computed = dict(self.generated)
+        return pa.schema([column for column in self.schema if column.name not in computed])
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from skerry.catalog.statuses import SensorStatus, SensorStatuses, declare_status
 from skerry.catalog.subscriptions import Subscriptions, declare
 from skerry.errors import CatalogError
 from skerry.model.time import Micros
-from skerry.model.types import SQL_TYPES, sql_name
+from skerry.model.types import name_column_type, parse_field
 
 __all__ = ["Catalog"]
 
@@ -55,6 +55,8 @@ _of_counters = declare_counters(_metadata)
 
 _PROGRAM = "#program"
 """Among a view's options: its rule program. No option has such a name."""
+
+_FILE = "skerry.db"
 
 
 class Catalog:
@@ -92,7 +94,12 @@ class Catalog:
         """The catalogue of a project folder."""
         if not project.is_dir():
             raise CatalogError(f"there is no project folder {str(project)!r}")
-        return cls(f"sqlite:///{project / 'skerry.db'}")
+        return cls(f"sqlite:///{project / _FILE}")
+
+    @staticmethod
+    def is_in(project: Path) -> bool:
+        """Whether a folder has a catalogue."""
+        return (project / _FILE).exists()
 
     def close(self) -> None:
         """Let go of the file."""
@@ -225,7 +232,7 @@ def _view(name: str, definition: dict[str, str], text: str) -> View:
 
 def _write(source: Source) -> dict[str, object]:
     return {
-        "columns": [[field.name, sql_name(field.type)] for field in source.schema],
+        "columns": [[field.name, name_column_type(field)] for field in source.schema],
         "connector": source.connector,
         "options": dict(source.options),
         "event_time": source.event_time,
@@ -236,6 +243,7 @@ def _write(source: Source) -> dict[str, object]:
         "battery_lifetime_us": source.battery_lifetime_us,
         "sample_period_us": source.sample_period_us,
         "network": dict(source.network),
+        "generated": [list(column) for column in source.generated],
     }
 
 
@@ -245,7 +253,7 @@ def _read(name: str, made: dict[str, object], text: str) -> Source:
     assert isinstance(options, dict)
     return Source(
         name,
-        pa.schema([pa.field(column, SQL_TYPES[type_]) for column, type_ in columns]),
+        pa.schema([parse_field(column, type_) for column, type_ in columns]),
         str(made["connector"]),
         options,
         None if made["event_time"] is None else str(made["event_time"]),
@@ -257,7 +265,14 @@ def _read(name: str, made: dict[str, object], text: str) -> Source:
         _read_span(made, "sample_period_us"),
         _read_span(made, "battery_lifetime_us"),
         _read_texts(made, "network"),
+        tuple((name, sql) for name, sql in _read_pairs(made, "generated")),
     )
+
+
+def _read_pairs(made: dict[str, object], name: str) -> list[list[str]]:
+    """Pairs of texts; none if they were not known of yet when the source was made."""
+    found = made.get(name)
+    return found if isinstance(found, list) else []
 
 
 def _read_span(made: dict[str, object], name: str) -> Micros | None:

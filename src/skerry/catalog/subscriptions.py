@@ -9,6 +9,7 @@ from sqlalchemy import Column, Connection, Integer, MetaData, String, Table, del
 from sqlalchemy.exc import IntegrityError
 
 from skerry.catalog.counters import SUBSCRIPTION, QueryCounters
+from skerry.catalog.insert_many import insert_many
 from skerry.errors import CatalogError
 
 __all__ = ["Subscription", "SubscriptionChange", "Subscriptions", "declare"]
@@ -97,10 +98,10 @@ class Subscriptions:
         if not rows:
             return
         try:
-            self._connection.execute(insert(self._there), rows)
+            insert_many(self._connection, self._there, rows)
         except IntegrityError:
             raise CatalogError(f"there is a subscription {self._list_taken(rows)!r} already; remove it first") from None
-        self._connection.execute(insert(self._log), [{**row, "removed": 0} for row in rows])
+        insert_many(self._connection, self._log, [{**row, "removed": 0} for row in rows])
         self._counters.forget(SUBSCRIPTION, [str(row["id"]) for row in rows])
 
     def remove(self, ids: Sequence[str]) -> None:
@@ -114,7 +115,7 @@ class Subscriptions:
         self._counters.forget(SUBSCRIPTION, ids)
         if ids:
             rows = [{**_to_row(subscription), "removed": 1} for subscription in found.values()]
-            self._connection.execute(insert(self._log), rows)
+            insert_many(self._connection, self._log, rows)
 
     def forget_gone(self) -> None:
         """Strike the counters of those that are no more."""
@@ -133,7 +134,7 @@ class Subscriptions:
         chosen = select(self._there).order_by(self._there.c.id)
         if stream is not None:
             chosen = chosen.where(self._there.c.stream == stream)
-        return [Subscription(*row) for row in self._connection.execute(chosen)]
+        return [Subscription(*row) for row in self._connection.execute(chosen).all()]
 
     def streams(self) -> dict[str, int]:
         """How many there are to each stream, by name."""

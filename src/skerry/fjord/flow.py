@@ -50,7 +50,7 @@ class Flow:
 
     def __init__(self, view: CutView, tables: Mapping[str, pa.RecordBatch]) -> None:
         self.view = view
-        self.work = ViewAtWork(view) if view.stateful else None
+        self.work = ViewAtWork(view, tables) if view.stateful else None
         self._outbox = Queue()
         self._meeting = Queue() if self.work else self._outbox
         self._inboxes = [Queue() for _ in view.feeds]
@@ -69,6 +69,8 @@ class Flow:
         for module, feed in zip(self._routes, self.view.feeds, strict=True):
             if feed.tables:
                 module.operator = feed.build_route(tables)
+        if self.work:
+            self.work.see(tables)
 
     def advance(self, newest: Mapping[str, Micros], heard: Mapping[str, Micros]) -> None:
         """Let the part that keeps state know how far all streams have come; the others need no clock."""

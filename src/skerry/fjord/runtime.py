@@ -21,7 +21,7 @@ from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.pipeline.intake import Intake
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline, Reader
-from skerry.pipeline.precompile import list_precompiled
+from skerry.pipeline.precompile import name_all_kernels, precompile
 from skerry.pipeline.runtime import RunOptions, never, raise_or_stop
 from skerry.pipeline.watermark import find_held_back, pass_idle
 from skerry.replay.pace import count_lags
@@ -100,7 +100,7 @@ class FjordRuntime:
         """Take up what was saved last."""
         progress = checkpoint.progress
         checkpoint.keep_tables(self._tables)
-        self._position, self._total = progress.position, progress.total
+        self._position, self._total = progress.position, progress.total.start_again()
         self._newest |= progress.newest
         for number, clock in progress.clocks.items():
             self._flows[number].restore(clock, checkpoint.pages.get(number, {}))
@@ -253,8 +253,7 @@ class FjordRuntime:
     def _precompile(self) -> None:
         """Compile what is needed before the clock of a live source starts, if a view may not lag."""
         if self._pipeline.most_lags:
-            for compile_kernels in list_precompiled(self._pipeline, subscribed=self._pipeline.registry is not None):
-                compile_kernels()
+            precompile(name_all_kernels(self._pipeline, subscribed=self._pipeline.registry is not None))
 
     def _contents(self) -> dict[str, pa.RecordBatch]:
         return {name: self._tables.rows(name) for name in self._versions}

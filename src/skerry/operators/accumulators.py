@@ -11,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from skerry.kernels.folds.deviation import squares
+from skerry.kernels.folds.deviation import products, squares
 from skerry.kernels.folds.exact_sums import Totals, add_totals, add_values
 from skerry.kernels.folds.extremes import greatest, least
 from skerry.kernels.folds.group import Groups
 from skerry.model.arrays import Bools, Float64s
 from skerry.operators.grouping import group_rows, integers
 
-__all__ = ["Accumulator", "Count", "DecimalTotal", "Distinct", "Extreme", "Total", "totals_of"]
+__all__ = ["Accumulator", "Count", "DecimalTotal", "Distinct", "Extreme", "Products", "Total", "totals_of"]
 
 _WORDS = pa.list_(pa.int64())
 
@@ -39,6 +39,15 @@ class Accumulator(ABC):
     @abstractmethod
     def type(self) -> pa.DataType:
         """The type of the remembered values."""
+
+    @property
+    def values_type(self) -> pa.DataType | None:
+        """The type of what is folded."""
+        return self.argument_type
+
+    def read(self, batch: pa.RecordBatch) -> pa.Array | None:
+        """What is folded of a batch."""
+        return None if self.argument is None else batch.column(self.argument)
 
     @abstractmethod
     def fold(self, values: pa.Array | None, groups: Groups) -> pa.Array:
@@ -116,6 +125,45 @@ class Total(Accumulator):
             return [(whole >> 32).astype(np.float64) * 2.0**32, (whole & 0xFFFFFFFF).astype(np.float64)]
         doubles = _doubles(values)
         return list(squares(doubles)) if self.squared else [doubles]
+
+
+@dataclass(frozen=True)
+class Products(Accumulator):
+    """The exact sum of the products of two columns of doubles, of which both are NULL or none."""
+
+    factor: str = ""
+
+    @property
+    def name(self) -> str:
+        """Products of both arguments."""
+        return f"products({self.argument}, {self.factor})"
+
+    @property
+    def type(self) -> pa.DataType:
+        """The words of an exact total."""
+        return _WORDS
+
+    @property
+    def values_type(self) -> pa.DataType:
+        """A pair."""
+        return pa.struct([("left", pa.float64()), ("right", pa.float64())])
+
+    def read(self, batch: pa.RecordBatch) -> pa.Array | None:
+        """Both columns."""
+        columns = [batch.column(name) for name in (self.argument, self.factor)]
+        return pa.StructArray.from_arrays(columns, fields=list(self.values_type))
+
+    def fold(self, values: pa.Array | None, groups: Groups) -> pa.Array:
+        """Multiply, and add up."""
+        assert values is not None, "products have arguments"
+        left, right = values.flatten()
+        parts = np.concatenate(products(_doubles(left), _doubles(right)))
+        valid, numbers = _valid(left), groups.numbers
+        return _as_lists(add_values(parts, np.tile(valid, 2), np.tile(numbers, 2), groups.count))
+
+    def merge(self, accumulators: pa.Array, groups: Groups) -> pa.Array:
+        """Add totals up."""
+        return _as_lists(add_totals(totals_of(accumulators), groups.numbers, groups.count))
 
 
 @dataclass(frozen=True)

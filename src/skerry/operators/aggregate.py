@@ -128,7 +128,7 @@ class WindowAggregate(Operator):
             self._add_run(self._fresh)
             self._fresh = []
         if len(self._runs) > _RUNS_BEFORE_MERGE:
-            sizes = sorted((run.rows.num_rows, number) for number, run in self._runs.items())
+            sizes = sorted((run.rows.nbytes, number) for number, run in self._runs.items())
             small = sorted(number for _, number in sizes[: _RUNS_BEFORE_MERGE // 2 + 1])
             self._add_run([self._runs.pop(number).rows for number in small])
 

@@ -15,7 +15,8 @@ __all__ = ["LeftLookup"]
 class LeftLookup(Lookup):
     """Each row with every row of a table that has equal keys, or with NULLs if there is none.
 
-    ``condition`` says which rows of the table count. Stateless, as a lookup is.
+    ``condition`` says which rows of the table count, ``pair_condition`` which of them count for a row. Stateless, as a
+    lookup is.
 
     >>> table = pa.record_batch({"id": [1], "road": ["E6"]})
     >>> key = Expression.of("id", pa.int64())
@@ -31,16 +32,15 @@ class LeftLookup(Lookup):
         table: pa.RecordBatch,
         keys: Sequence[tuple[Expression, Expression]],
         condition: Expression | None = None,
+        pair_condition: Expression | None = None,
     ) -> None:
         if condition:
             table = Derive(list_columns(table.schema), condition).transition(table)
-        super().__init__(schema, name, table, keys)
+        super().__init__(schema, name, table, keys, pair_condition)
 
-    def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
-        """Look each row up; rows keep their order."""
-        if not batch.num_rows:
-            return self._put_together(batch, self._table.slice(0, 0))
-        rows, found = self._match(batch)
+    def _look_up(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Some rows, each with all that was found for it, in the order they have."""
+        rows, found = self._find(batch)
         without = np.setdiff1d(np.arange(batch.num_rows), rows)
         rows, found = np.concatenate([rows, without]), np.concatenate([found, np.full(without.size, -1)])
         order = np.argsort(rows, kind="stable")

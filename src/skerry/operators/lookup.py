@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.model.arrays import Int64s
+from skerry.model.batch import join
 from skerry.model.expression import Expression
 from skerry.operators.derive import Derive
 from skerry.operators.joins.keys import equal_keys, is_exact, key_codes
@@ -13,12 +14,17 @@ from skerry.operators.operator import Operator
 
 __all__ = ["Lookup"]
 
+_PAIRS = 2**20
+"""How many pairs of a row and a row of the table are made at a time, where every row of the table is one."""
+_PAIR = "#pair"
+
 
 class Lookup(Operator):
     """Each row with every row of a table that has equal keys, the table's columns behind its name.
 
     The table is indexed once, by sorted codes of its keys; a row that finds nothing is dropped, and NULL
-    finds nothing. Stateless: another version of the table is another operator.
+    finds nothing. Without keys every row of the table is found; pairs are made some at a time, and only those are kept
+    for which ``pair_condition`` holds. Stateless: another version of the table is another operator.
 
     >>> table = pa.record_batch({"id": [1, 1], "road": ["E6", "E18"]})
     >>> key = Expression.of("id", pa.int64())
@@ -28,7 +34,12 @@ class Lookup(Operator):
     """
 
     def __init__(
-        self, schema: pa.Schema, name: str, table: pa.RecordBatch, keys: Sequence[tuple[Expression, Expression]]
+        self,
+        schema: pa.Schema,
+        name: str,
+        table: pa.RecordBatch,
+        keys: Sequence[tuple[Expression, Expression]],
+        pair_condition: Expression | None = None,
     ) -> None:
         self._width = len(schema)
         self.schema = pa.schema([*schema, *(field.with_name(f"{name}.{field.name}") for field in table.schema)])
@@ -41,13 +52,30 @@ class Lookup(Operator):
         self._rows = known[np.argsort(codes[known], kind="stable")]
         self._codes = codes[self._rows]
         self._table = table
+        self._piece = _PAIRS // max(1, table.num_rows) + 1 if not keys else None
+        self._asked = Derive([(_PAIR, Expression.of(_PAIR, pa.int64()))], pair_condition) if pair_condition else None
 
     def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
         """Look each row up."""
-        if not batch.num_rows or not self._codes.size:
-            return self._put_together(batch.slice(0, 0), self._table.slice(0, 0))
-        rows, found = self._match(batch)
+        size = self._piece or batch.num_rows
+        pieces = [self._look_up(batch.slice(first, size)) for first in range(0, batch.num_rows, size or 1)]
+        nothing = self._put_together(batch.slice(0, 0), self._table.slice(0, 0))
+        return join(pieces, nothing.schema)
+
+    def _look_up(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Some rows, each with all that was found for it."""
+        rows, found = self._find(batch)
         return self._put_together(batch.take(pa.array(rows)), self._table.take(pa.array(found)))
+
+    def _find(self, batch: pa.RecordBatch) -> tuple[Int64s, Int64s]:
+        """Rows of a batch, and the rows of the table that belong to them; each pair once."""
+        rows, found = self._match(batch)
+        if self._asked is None or not rows.size:
+            return rows, found
+        pairs = self._put_together(batch.take(pa.array(rows)), self._table.take(pa.array(found)))
+        numbered = pairs.append_column(pa.field(_PAIR, pa.int64()), pa.array(np.arange(rows.size)))
+        kept = self._asked.transition(numbered).column(0).to_numpy()
+        return rows[kept], found[kept]
 
     def _put_together(self, rows: pa.RecordBatch, beside: pa.RecordBatch) -> pa.RecordBatch:
         """Rows and what was found for them; behind it what rows carry for others, the order of their arrival."""

@@ -86,6 +86,11 @@ class Chain(Operator):
         self._links = tuple(links)
         self.schema = self._links[-1].schema
 
+    def replace_rest(self, links: Iterable[Operator]) -> None:
+        """Put others behind the first; they give the same columns."""
+        self._links = (self._links[0], *links)
+        self.schema = self._links[-1].schema
+
     def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
         """Hand the batch down the chain."""
         return self._pass_down(self._links[0].transition(batch, stream))

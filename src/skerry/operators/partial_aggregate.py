@@ -32,7 +32,7 @@ def partial_schema(keys: Sequence[pa.Field], accumulators: Sequence[Accumulator]
 
 def fold_groups(accumulators: Sequence[Accumulator], batch: pa.RecordBatch, groups: Groups) -> list[pa.Array]:
     """What each accumulator remembers of a batch, one value per group."""
-    return [each.fold(None if each.argument is None else batch.column(each.argument), groups) for each in accumulators]
+    return [each.fold(each.read(batch), groups) for each in accumulators]
 
 
 class PartialAggregate(Operator):

@@ -175,7 +175,7 @@ def _fold_nothing(accumulator: Accumulator, count: int) -> pa.Array:
     if accumulator.argument is None:
         return pa.array(np.zeros(count, np.int64))
     numbers = np.arange(count)
-    return accumulator.fold(pa.nulls(count, accumulator.argument_type), Groups(numbers, numbers))
+    return accumulator.fold(pa.nulls(count, accumulator.values_type), Groups(numbers, numbers))
 
 
 def _add_prefix(pages: StatePages) -> dict[str, bytes]:

@@ -1,7 +1,7 @@
 """What a run, or a step of it, came to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from skerry.model.time import Micros
@@ -57,6 +57,14 @@ class Outcome:
     held_back: dict[str, list[str]] = field(default_factory=dict)
     """The views that had not answered all at the end, since a source they read was behind the others; and these."""
 
+    earlier: int = field(default=0, compare=False)
+    """How many of the readings came in before the run was started again."""
+
+    @property
+    def read(self) -> int:
+        """All readings that came in."""
+        return sum(tally.read for tally in self.tallies.values())
+
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Outcome":
         """The outcome that ``dataclasses.asdict`` spelled out, through JSON and back."""
@@ -79,7 +87,12 @@ class Outcome:
             max(self.lag_us, later.lag_us),
             max(self.version, later.version),
             {**self.held_back, **later.held_back},
+            max(self.earlier, later.earlier),
         )
+
+    def start_again(self) -> "Outcome":
+        """The same, for a run that goes on from here."""
+        return replace(self, earlier=self.read)
 
 
 def count_growth(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:

@@ -13,6 +13,7 @@ from skerry.build.cut import CutView, Feed
 from skerry.catalog import Source
 from skerry.errors import InputError
 from skerry.model.time import Micros
+from skerry.pipeline.step_plan import StepPlan
 from skerry.plan.sharing import FEWEST_INDEXED
 from skerry.replay.replay import Replay
 from skerry.shedding.report import LOSSES
@@ -20,7 +21,7 @@ from skerry.sources.arrival import Stamp
 from skerry.sources.source import REJECTS, Connector, Receiving, Split
 from skerry.subscriptions.registry import SUBSCRIPTIONS, Registry
 from skerry.subscriptions.selections import Selections
-from skerry.subscriptions.versions import Registrar, RegistryFolder
+from skerry.subscriptions.versions import RegistryFolder
 
 __all__ = ["Pipeline", "Reader", "ReceivingWatch", "dead_letter_output"]
 
@@ -154,10 +155,14 @@ class Pipeline:
 
             yield check
 
+    @property
+    def step_plan(self) -> StepPlan:
+        """What the steps of a run are planned by."""
+        return StepPlan(self.connectors, self.step_rows, self.most_lags, self.registry, bool(self.foreign))
+
     def plan_steps(self) -> Replay:
         """What plans the steps of a run."""
-        next_version = Registrar(self.registry).next_version if self.registry else int
-        return Replay(self.connectors, self.step_rows, self.most_lags, next_version)
+        return self.step_plan.begin()
 
     @cached_property
     def selections(self) -> dict[str, Selections]:

@@ -49,6 +49,8 @@ class RunOptions:
     """What tables of the catalogue are read from, on the driver."""
     watch_sensors: ReceivingWatch | None = None
     """Who has to do with the sensors that send."""
+    note: Callable[[str], None] = lambda text: None
+    """Is told what takes long before the first batch."""
 
 
 class Runtime(Protocol):

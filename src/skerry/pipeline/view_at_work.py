@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping
 import pyarrow as pa
 
 from skerry.build.cut import CutView
+from skerry.build.table import NO_TABLES, Tables
 from skerry.errors import LimitError
 from skerry.model.batch import empty
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
-from skerry.operators.operator import Operator
+from skerry.operators.operator import Chain, Operator
 from skerry.pipeline.outcome import count_growth
 from skerry.pipeline.watermark import watermark_of_view
 
@@ -21,9 +22,10 @@ class ViewAtWork:
     A view that asks for more than it is allowed stops: it gives nothing any more, and the others go on.
     """
 
-    def __init__(self, view: CutView) -> None:
+    def __init__(self, view: CutView, tables: Tables | None = None) -> None:
         self.view = view
-        self.operator: Operator = view.build_operate()
+        self.operator: Operator = view.build_operate(tables)
+        self._tables = tables or NO_TABLES
         self.newest: dict[str, Micros] = {}
         """How far its sources have come."""
         self.heard: dict[str, Micros] = {}
@@ -40,6 +42,13 @@ class ViewAtWork:
         if watermark >= END_OF_TIME and (newest := self._find_end()) > START_OF_TIME:
             self.operator.note_end(newest)
         return self._work(lambda: self.operator.advance(watermark))
+
+    def see(self, tables: Tables) -> None:
+        """Look answers up in other versions of the tables, if it looks them up at all."""
+        if any(tables[name] is not self._tables.get(name) for name in self.view.tables_above):
+            assert isinstance(self.operator, Chain)
+            self.operator.replace_rest(self.view.build_above(tables))
+            self._tables = tables
 
     def note_newest(self, source: str, newest: Micros) -> None:
         """Note how far a source has come. It never goes back."""

@@ -1,21 +1,22 @@
 """Groups of rows over windows, folded."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
 from skerry.errors import InputError
 from skerry.model.types import TIMESTAMP
 from skerry.model.window import WINDOW_END, WINDOW_START, Window
-from skerry.plan.fold import Fold
-from skerry.plan.node import Node, Stateful
+from skerry.plan.fold import Fold, Method
+from skerry.plan.node import Node, OneInput, Stateful
 from skerry.plan.project import Project
+from skerry.plan.union import list_parts
 
 __all__ = ["Aggregate", "Grouping"]
 
 
-class Grouping(Stateful):
+class Grouping(OneInput, Stateful):
     """One row per window and group: window_start, window_end, the keys, the folds.
 
     What every aggregate over windows has in common, whatever its windows are.
@@ -32,22 +33,12 @@ class Grouping(Stateful):
     def __post_init__(self) -> None:
         """Time, keys and arguments must be columns of the input."""
         known = self.input.schema.names
-        needed = (self.time, *self.keys, *(fold.argument for fold in self.folds if fold.argument))
+        needed = (self.time, *self.keys, *(name for fold in self.folds for name in fold.columns))
         missing = [name for name in needed if name not in known]
         if missing:
             raise InputError(f"an aggregate needs column {missing[0]!r}; its input has {', '.join(known)}")
         if self.input.schema.field(self.time).type != TIMESTAMP:
             raise InputError(f"a window needs a TIMESTAMP; {self.time!r} is", self.input.schema.field(self.time).type)
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """The one input."""
-        return (self.input,)
-
-    def with_inputs(self, inputs: tuple[Node, ...]) -> Self:
-        """The same aggregate over another input."""
-        (only,) = inputs
-        return self.replace_fields(input=only)
 
     @property
     def key_fields(self) -> tuple[pa.Field, ...]:
@@ -73,6 +64,11 @@ class Grouping(Stateful):
         folds = ", ".join(fold.name for fold in self.folds)
         return f"Aggregate {folds} by {', '.join((*self.keys, 'window'))} over {self.window.describe()}"
 
+    def describe_kept_values(self) -> str:
+        """The folds that need all values until a window is over."""
+        kept = [fold.function.upper() for fold in self.folds if fold.method in (Method.COLLECTED, Method.DISTINCT)]
+        return f", with all values for {', '.join(dict.fromkeys(kept))}" if kept else ""
+
     def describe_buckets(self) -> str:
         """By the keys of the groups."""
         return f"by {', '.join(self.keys) or 'no key, in one bucket'}"
@@ -83,10 +79,11 @@ class Grouping(Stateful):
 
     def meanings(self) -> dict[str, str]:
         """The columns of the projection below, and the folds over them."""
-        assert isinstance(self.input, Project)
-        found = {name: self.input.meaning(name) for name, _ in self.input.columns if name[0] == "_"}
+        below = list_parts(self.input)[0]
+        assert isinstance(below, Project)
+        found = {name: below.meaning(name) for name, _ in below.columns if name[0] == "_"}
         for fold in self.folds:
-            found[fold.name] = f"{fold.function.upper()}({found.get(fold.argument or '', fold.argument or '*')})"
+            found[fold.name] = fold.describe(lambda name: found.get(name, name))
         return found
 
 
@@ -107,4 +104,4 @@ class Aggregate(Grouping):
 
     def describe_state(self) -> str:
         """Rows of readings folded together."""
-        return "one row a slice and group"
+        return f"one row a slice and group{self.describe_kept_values()}"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from skerry.errors import InputError
 from skerry.plan.node import Node, Stateful, Stateless
+from skerry.plan.union import Union, list_parts
 from skerry.plan.view import ViewPlan
 
 __all__ = ["check_times", "find_lag", "split_spine"]
@@ -20,15 +21,16 @@ def split_spine(root: Node) -> tuple[tuple[Stateless, ...], Node]:
 
 
 def check_times(view: ViewPlan) -> None:
-    """Refuse a state over another state whose answers it cannot wait for, and tables looked up above a state."""
-    above, base = split_spine(view.root)
+    """Refuse a state over another state whose answers it cannot wait for, and tables looked up between the two."""
+    _, base = split_spine(view.root)
     if isinstance(base, Stateful):
-        _check_lookups(view, above)
         _check_below(view, base)
 
 
 def find_lag(view: ViewPlan, state: Stateful, position: int, base: Stateful) -> int:
     """How far behind the times are that a state goes by in the answers of one below it."""
+    if isinstance(state, Union):
+        return 0
     time = state.time_of(position)
     lag = None if time is None else state.inputs[position].lag_us(time)
     if lag is None:
@@ -40,14 +42,15 @@ def find_lag(view: ViewPlan, state: Stateful, position: int, base: Stateful) -> 
 
 def _check_below(view: ViewPlan, state: Stateful) -> None:
     for position, relation in enumerate(state.inputs):
-        between, base = split_spine(relation)
-        if isinstance(base, Stateful):
-            _check_lookups(view, between)
-            _check_below(view, base)
-            find_lag(view, state, position, base)
+        for part in list_parts(relation):
+            between, base = split_spine(part)
+            if isinstance(base, Stateful):
+                _check_lookups(view, between)
+                _check_below(view, base)
+                find_lag(view, state, position, base)
 
 
 def _check_lookups(view: ViewPlan, nodes: Sequence[Stateless]) -> None:
     if any(node.tables for node in nodes):
-        message = "a table is looked up beside a source, not for the answers of an aggregate, a join or rules"
+        message = "a table is looked up beside a source, or for the answers of a view, not between two parts with state"
         raise InputError(f"view {view.name!r}: {message}")

@@ -1,12 +1,12 @@
 """Readings of other sensors in place of those of silent ones."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import pyarrow as pa
 
 from skerry.model.time import Micros, describe_interval
-from skerry.plan.node import Node, Stateful
+from skerry.plan.node import Node, OneInput, Stateful
 
 __all__ = ["Fallback", "StandIns"]
 
@@ -22,7 +22,7 @@ class StandIns:
 
 
 @dataclass(frozen=True)
-class Fallback(Stateful):
+class Fallback(OneInput, Stateful):
     """All readings, and for a sensor that is silent those of the best other one that is not, under its name.
 
     A sensor is silent at a time if it has had no reading for longer than its limit, until then and at it; before its
@@ -38,16 +38,6 @@ class Fallback(Stateful):
     """How long each sensor that is named in ``stand_ins`` may be silent."""
     taken_by: str | None = None
     needs_every_reading: ClassVar[bool] = False
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """The one input."""
-        return (self.input,)
-
-    def with_inputs(self, inputs: tuple[Node, ...]) -> Self:
-        """The same node over another input."""
-        (only,) = inputs
-        return self.replace_fields(input=only)
 
     @property
     def schema(self) -> pa.Schema:

@@ -7,10 +7,12 @@ import pyarrow as pa
 
 from skerry.catalog import Source
 from skerry.errors import InputError
+from skerry.model.window import WINDOW_END, WINDOW_START
 from skerry.plan.node import ManyInputs, Node
 from skerry.plan.overload import Overload, Shedding, Spilling
 from skerry.plan.project import Project
 from skerry.plan.side import Side
+from skerry.plan.union import list_parts
 
 __all__ = ["MOST_COMBINATIONS", "Join", "Sided"]
 
@@ -42,7 +44,29 @@ class Sided(ManyInputs):
 
     def describe_buckets(self) -> str:
         """By the keys that are compared."""
+        if not self.sides[0].keys:
+            return "in one bucket, since nothing has to be equal"
         return f"by {', '.join(self._meaning(0, key) for key in self.sides[0].keys)}"
+
+    def describe_spread(self) -> str:
+        """By the keys, if there are any, and what that means for hot ones."""
+        buckets = Sided.describe_buckets(self)
+        return f"{buckets}, a key in one bucket however hot" if self.sides[0].keys else buckets
+
+    def lag_of(self, position: int, column: str) -> int | None:
+        """How far a time of a side may lie behind the newest of a combination; None if there is no bound."""
+        side = self.sides[position]
+        if column == side.column(side.time):
+            return side.span_us
+        if side.until is not None and column in (side.column(WINDOW_START), side.column(WINDOW_END)):
+            return side.span_us if column == side.column(WINDOW_START) else 0
+        within = self.relations[position].lag_us(column) if side.joined and column in side.schema.names else None
+        return None if within is None or side.span_us is None else within + side.span_us
+
+    @property
+    def newest_lag_us(self) -> int:
+        """How far the newest time of an answer may lie behind the watermark."""
+        return 0
 
     def describe_route(self, position: int) -> str:
         """Each side has its name."""
@@ -52,19 +76,19 @@ class Sided(ManyInputs):
         """What is compared, and over which windows."""
         count = len(self.sides[0].keys)
         keys = " AND ".join(self._describe_key(number) for number in range(count))
-        return f"{keys} over {self.describe_windows()}"
+        return f"{keys or 'all pairs'} over {self.describe_windows()}"
 
     def describe_windows(self) -> str:
         """The window of each side."""
         return ", ".join(f"{side.name} {side.describe_window()}" for side in self.sides)
 
     def _describe_key(self, number: int) -> str:
-        ends = [f"{side.name}.{self._meaning(i, side.keys[number])}" for i, side in enumerate(self.sides)]
+        ends = [side.column(self._meaning(i, side.keys[number])) for i, side in enumerate(self.sides)]
         return " = ".join(ends)
 
     def _meaning(self, position: int, column: str) -> str:
         """What a column of a side was computed from."""
-        below = self.relations[position]
+        below = list_parts(self.relations[position])[0]
         assert isinstance(below, Project)
         return below.meaning(column)
 
@@ -107,8 +131,7 @@ class Join(Sided):
     @property
     def schema(self) -> pa.Schema:
         """The columns of all sides, each behind its side's name."""
-        named = [field.with_name(f"{side.name}.{field.name}") for side in self.sides for field in side.schema]
-        return pa.schema(named)
+        return pa.schema([field for side in self.sides for field in side.fields])
 
     def bucket_keys(self, position: int) -> tuple[str, ...]:
         """Nothing if rows are counted, which needs one order of arrival, or shed, which needs one budget."""
@@ -125,8 +148,8 @@ class Join(Sided):
         """
         if isinstance(self.overload, Spilling):
             return None
-        spans = {f"{side.name}.{side.time}": side.span_us for side in self.sides}
-        return spans.get(column)
+        lags = [self.lag_of(position, column) for position in range(len(self.sides))]
+        return next((lag for lag in lags if lag is not None), None)
 
     @property
     def no_time_reason(self) -> str:
@@ -144,7 +167,7 @@ class Join(Sided):
             return "in one bucket, since LAST_ROWS needs one order of arrival"
         if self.shedding:
             return "in one bucket, since all readings share a budget"
-        return f"{super().describe_buckets()}, a key in one bucket however hot"
+        return self.describe_spread()
 
     def describe_state(self) -> str:
         """Readings."""

@@ -17,7 +17,7 @@ from skerry.catalog import Source
 from skerry.model.types import TIMESTAMP
 from skerry.plan.overload import Shedding
 
-__all__ = ["Conditions", "ManyInputs", "Node", "Stateful", "Stateless", "walk"]
+__all__ = ["Conditions", "ManyInputs", "Node", "OneInput", "Stateful", "Stateless", "walk"]
 
 Conditions: TypeAlias = tuple[exp.Expr, ...]
 """Conditions on the rows of a relation, of which all must hold; over its columns."""
@@ -78,8 +78,8 @@ class Node(ABC):
         return ()
 
 
-class Stateless(Node):
-    """A node that makes rows from rows of its one ``input``."""
+class OneInput(Node):
+    """A node over one relation, its ``input``."""
 
     input: Node
 
@@ -92,6 +92,10 @@ class Stateless(Node):
         """The same node over another input."""
         (only,) = inputs
         return self.replace_fields(input=only)
+
+
+class Stateless(OneInput):
+    """A node that makes rows from rows of its one ``input``, and keeps nothing."""
 
     @property
     def tables(self) -> tuple[Source, ...]:

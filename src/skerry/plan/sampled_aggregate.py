@@ -70,7 +70,8 @@ class SampledAggregate(Grouping):
     def describe_state(self) -> str:
         """Rows of readings folded together by sensor, and the sensors that are known."""
         known = f"one row per group and sensor heard in the last {describe_interval(self.forget_us)}"
-        return f"one row per slice, group and sensor with the times of its samples, and {known}"
+        kept = self.describe_kept_values()
+        return f"one row per slice, group and sensor with the times of its samples{kept}, and {known}"
 
     def meanings(self) -> dict[str, str]:
         """The columns of the projection below, the folds over them, and the samples."""

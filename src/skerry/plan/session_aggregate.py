@@ -29,4 +29,4 @@ class SessionAggregate(Grouping):
 
     def describe_state(self) -> str:
         """Sessions that are not over."""
-        return "one row per group and open session"
+        return f"one row per group and open session{self.describe_kept_values()}"

@@ -25,6 +25,12 @@ class Side:
     """The column of event time; it has no NULL."""
     span_us: int | None
     last_rows: int | None = None
+    joined: bool = False
+    """Whether its rows are combinations already: their columns have the names of their streams before them."""
+    until: str | None = None
+    """The column with the last moment at which a row may find a partner, where that is before ``span_us`` is over."""
+    window: str = ""
+    """The window as the query writes it, where it is not SLIDING."""
 
     def __post_init__(self) -> None:
         """A side has a window of one kind, and not an empty one."""
@@ -38,8 +44,23 @@ class Side:
         """How many rows are live, or 0 if time says so."""
         return self.last_rows or 0
 
+    def column(self, name: str) -> str:
+        """What one of its columns is called in the answers of a join.
+
+        >>> Side("a", pa.schema([]), (), "ts", 5).column("ts")
+        'a.ts'
+        """
+        return name if self.joined else f"{self.name}.{name}"
+
+    @property
+    def fields(self) -> list[pa.Field]:
+        """Its columns as the answers of a join have them."""
+        return [field.with_name(self.column(field.name)) for field in self.schema]
+
     def describe_window(self) -> str:
         """As a query writes it."""
+        if self.window:
+            return self.window
         return f"LAST_ROWS {self.last_rows}" if self.span_us is None else f"SLIDING {describe_interval(self.span_us)}"
 
     def moments(self, batch: pa.RecordBatch) -> tuple[Int64s, Int64s]:
@@ -49,3 +70,10 @@ class Side:
         if self.span_us is None:
             return starts, np.full(starts.size, LAST_MOMENT)
         return starts, np.minimum(starts + min(self.span_us, END_OF_TIME), LAST_MOMENT)
+
+    def last_moments(self, batch: pa.RecordBatch) -> Int64s:
+        """The last moment at which a partner of each row may come."""
+        _, ends = self.moments(batch)
+        if self.until is None:
+            return ends
+        return np.minimum(ends, batch.column(self.until).view(pa.int64()).to_numpy())

@@ -1,13 +1,13 @@
 """Sensors that fall silent, as events."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import pyarrow as pa
 
 from skerry.model.time import Micros, describe_interval
 from skerry.model.types import TIMESTAMP
-from skerry.plan.node import Node, Stateful
+from skerry.plan.node import Node, OneInput, Stateful
 
 __all__ = ["LAST_TS", "TS", "UNTIL", "Silence"]
 
@@ -16,7 +16,7 @@ LAST_TS, TS, UNTIL = "last_ts", "ts", "until"
 
 
 @dataclass(frozen=True)
-class Silence(Stateful):
+class Silence(OneInput, Stateful):
     """One row when a sensor has not been heard for ``gap_us``; with ``returns``, one more when it is heard again.
 
     ``keys`` tell sensors apart; without any the whole stream is one.
@@ -30,16 +30,6 @@ class Silence(Stateful):
     forget_us: Micros
 
     partial: ClassVar[bool] = True
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """The one input."""
-        return (self.input,)
-
-    def with_inputs(self, inputs: tuple[Node, ...]) -> Self:
-        """The same node over another input."""
-        (only,) = inputs
-        return self.replace_fields(input=only)
 
     @property
     def key_fields(self) -> tuple[pa.Field, ...]:

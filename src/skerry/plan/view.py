@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from skerry.catalog import Source
+from skerry.plan.derived_table import list_base_tables
 from skerry.plan.node import Node, Stateless, walk
 from skerry.plan.scan import Scan
 
@@ -35,6 +36,11 @@ class ViewPlan:
         nodes = [node for node in walk(self.root) if isinstance(node, Stateless)]
         found = {table.name: table for node in nodes for table in node.tables}
         return tuple(found.values())
+
+    @property
+    def named_tables(self) -> tuple[Source, ...]:
+        """The tables of the catalogue's, or the user's, that it reads: those that others are computed from."""
+        return tuple({base.name: base for table in self.tables for base in list_base_tables(table)}.values())
 
     def as_stream(self) -> Source:
         """The view as FROM sees it. Its time is its one time column; of several, a window says which it goes by."""

@@ -12,7 +12,9 @@ from skerry.catalog import Catalog, Source
 from skerry.catalog.arrow_tables import is_catalog_table
 from skerry.errors import OptionError, SourceError
 from skerry.model.batch import join
+from skerry.plan.derived_table import DerivedTable, list_base_tables, name_input
 from skerry.sources.catalog_tables import CatalogTables
+from skerry.sources.derived_tables import compute_table
 from skerry.sources.file import FileConnector
 from skerry.sources.source import Split
 
@@ -27,37 +29,52 @@ class Tables:
     def __init__(self, sources: Sequence[Source], base: Path, catalog: Catalog | None = None) -> None:
         """``catalog`` is needed for tables of the catalogue alone."""
         self._sources, self._base = {source.name: source for source in sources}, base
-        of_catalog = any(is_catalog_table(source) for source in sources)
+        bases = [base_table for source in sources for base_table in list_base_tables(source)]
+        of_catalog = any(map(is_catalog_table, bases))
         self._catalog = CatalogTables(catalog) if of_catalog and catalog else None
-        for source in sources:
+        for source in bases:
             if source.connector != "file" and not is_catalog_table(source):
                 raise OptionError(f"table {source.name!r} is joined with a stream, so it needs connector 'file'")
         self._loaded: dict[str, tuple[str, pa.RecordBatch]] = {}
-        for name in self._sources:
-            self._load(name)
+        self._derived_from: dict[str, tuple[str, ...]] = {}
+        for source in sources:
+            self._load(source)
 
     def versions(self) -> dict[str, str]:
         """The version of each table. One that cannot be read as it is stays what it was, until it can."""
-        for name in self._sources:
+        for name, source in self._sources.items():
             try:
-                self._load(name)
+                self._load(source)
             except SourceError as error:
                 _log.warning("table %r is not read again: %s", name, error)
-        return {name: version for name, (version, _) in self._loaded.items()}
+        return {name: self._loaded[name][0] for name in self._sources}
 
     def rows(self, name: str) -> pa.RecordBatch:
         """All rows of a table, in the version that ``versions`` gave last."""
         return self._loaded[name][1]
 
-    def _load(self, name: str) -> None:
-        if is_catalog_table(self._sources[name]):
+    def _load(self, source: Source) -> None:
+        if isinstance(source, DerivedTable):
+            self._derive(source)
+        elif is_catalog_table(source):
             assert self._catalog is not None, "a run whose tables are the catalogue's is told which catalogue"
-            self._loaded[name] = self._catalog.read(self._sources[name])
+            self._loaded[source.name] = self._catalog.read(source)
         else:
-            self._load_files(name)
+            self._load_files(source)
 
-    def _load_files(self, name: str) -> None:
-        connector = FileConnector.open(self._sources[name], self._base)
+    def _derive(self, table: DerivedTable) -> None:
+        """Compute a table if one that it is computed from has changed. Its version follows from its rows."""
+        for each in table.inputs:
+            self._load(each)
+        versions = tuple(self._loaded[each.name][0] for each in table.inputs)
+        if self._derived_from.get(table.name) != versions:
+            rows = {name_input(number): self._loaded[each.name][1] for number, each in enumerate(table.inputs)}
+            self._loaded[table.name] = compute_table(table, rows)
+            self._derived_from[table.name] = versions
+
+    def _load_files(self, source: Source) -> None:
+        name = source.name
+        connector = FileConnector.open(source, self._base)
         version = _version(connector)
         if name in self._loaded and self._loaded[name][0] == version:
             return

@@ -92,11 +92,11 @@ def test_dotted_options_keep_their_case():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ("a", "line 1, column 18: column 'a' has no type; known are BOOLEAN, SMALLINT, INT"),
-        ("a FOO", "line 1, column 18: column 'a' has type FOO; known are BOOLEAN, SMALLINT, INT"),
-        ("a INT, b DECIMAL(3, 2)", "line 1, column 25: column 'b' has type DECIMAL(3, 2); known are BOOLEAN"),
-        ("a INT[]", "column 'a' has type INT[]; known are"),
-        ("a TIMESTAMP(3)", "column 'a' has type TIMESTAMP(3); known are"),
+        ("a", "line 1, column 18: column 'a' has no type; known are BOOLEAN, TINYINT, SMALLINT"),
+        ("a FOO", "line 1, column 18: column 'a' has type FOO; known are BOOLEAN, TINYINT, SMALLINT"),
+        ("a INT, b DECIMAL(3, 5)", "line 1, column 25: column 'b' has type DECIMAL(3, 5); known are BOOLEAN"),
+        ("a UUID[]", "column 'a' has type UUID[]; known are"),
+        ("a INT(3)", "column 'a' has type INT(3); known are"),
         ("a INT, A INT", "line 1, column 15: column 'a' is declared twice"),
         ('a INT, "A" INT', "column 'a' is declared twice"),
         ("", "line 1, column 15: no column is declared"),

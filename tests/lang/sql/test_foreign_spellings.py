@@ -63,22 +63,16 @@ def test_statement_of_another_system_is_told_in_ours(statement, instead):
 @pytest.mark.parametrize(
     ("query", "instead"),
     [
+        ("WITH RECURSIVE t AS (SELECT segment FROM traffic) SELECT segment FROM t", "recursion is written as rules"),
+        ("SELECT segment FROM traffic UNION SELECT segment FROM traffic", "write UNION ALL"),
+        ("SELECT segment, (SELECT MAX(speed) FROM traffic) AS m FROM traffic", "let a JOIN or a view compute it"),
+        ("SELECT segment FROM traffic WHERE segment IN (SELECT speed FROM traffic)", "SLIDING(traffic, time"),
+        ("SELECT DISTINCT segment FROM traffic", "SELECT DISTINCT key FROM TUMBLE"),
+        ("SELECT segment FROM traffic ORDER BY segment", "FROM TUMBLE(stream, ts, INTERVAL '1' MINUTE)"),
         (
-            "SELECT LAG(speed) OVER (ORDER BY ts) AS p FROM traffic",
-            "HOP(stream, ts, slide, size)",
+            "SELECT a.segment FROM traffic AS a ANTI JOIN traffic AS b ON a.segment = b.segment",
+            "EXISTS (SELECT 1",
         ),
-        ("SELECT segment FROM (SELECT segment FROM traffic) AS t", "make it a view"),
-        ("WITH t AS (SELECT segment FROM traffic) SELECT segment FROM t", "make a view of each part"),
-        ("SELECT segment FROM traffic UNION ALL SELECT segment FROM traffic", "make a view of each SELECT"),
-        ("SELECT segment, (SELECT MAX(speed) FROM traffic) AS m FROM traffic", "let another view compute it"),
-        ("SELECT segment FROM traffic WHERE segment IN (SELECT 1)", "write JOIN"),
-        ("SELECT DISTINCT segment FROM traffic", "GROUP BY key, window_start over TUMBLE"),
-        ("SELECT segment FROM traffic ORDER BY segment", "sort them where they are read"),
-        (
-            "SELECT a.segment FROM traffic AS a ANTI JOIN traffic AS b ON a.ts = b.ts",
-            "NOT EXISTS (SELECT 1",
-        ),
-        ("SELECT a.segment FROM traffic AS a NATURAL JOIN traffic AS b", "USING (key)"),
     ],
 )
 def test_what_is_not_available_yet_is_refused_with_the_way_out(query, instead):

@@ -163,7 +163,7 @@ def test_functions_that_reach_outside_are_unknown(expression):
         ("COLUMNS('s.*')", "COLUMNS"),
         ("?", "placeholder"),
         ("$1", "placeholder"),
-        ("mad(speed)", "the aggregate MAD"),
+        ("bitstring_agg(flow)", "the aggregate BITSTRING_AGG"),
     ],
 )
 def test_what_is_no_scalar_is_refused(expression, told):
@@ -173,14 +173,16 @@ def test_what_is_no_scalar_is_refused(expression, told):
 
 
 @pytest.mark.parametrize(
-    "expression",
+    ("expression", "told"),
     [
-        *("(SELECT 1)", "speed > ALL (SELECT speed FROM traffic)", "speed IN (SELECT speed FROM traffic)"),
-        *("EXISTS (SELECT 1 FROM traffic)", "1 + row_number() OVER ()"),
+        ("(SELECT speed FROM traffic)", "stands in WHERE, as a condition of its own"),
+        ("speed > ALL (SELECT speed FROM traffic)", "known are x = ANY (SELECT ...)"),
+        ("speed IN (SELECT speed FROM traffic)", "stands in WHERE, as a condition of its own"),
+        ("EXISTS (SELECT 1 FROM traffic)", "stands in WHERE, as a condition of its own"),
     ],
 )
-def test_queries_and_windows_over_rows_are_refused_with_the_way_out(expression):
-    assert " is not available in a view; " in refused_expression(expression)
+def test_queries_are_refused_with_the_way_out(expression, told):
+    assert told in refused_expression(expression)
 
 
 @pytest.mark.parametrize(

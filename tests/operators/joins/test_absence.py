@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skerry.model.expression import Expression
 from skerry.model.time import END_OF_TIME, Micros
-from skerry.operators.joins.absence import Absence
+from skerry.operators.joins.absence import Absence, NotIn, Presence
 from skerry.operators.operator import Operator
 from skerry.operators.spread import Spread
 from skerry.testing import laws
@@ -19,9 +20,9 @@ key_columns = pytest.mark.parametrize("keys", KEYS, ids="-".join)
 class Streams(Operator):
     """An absence whose streams come in one batch, distinguished by a column."""
 
-    def __init__(self, spans, keys):
+    def __init__(self, spans, keys, kind=Absence, condition=None):
         sides = [side(name, keys, span_us=span) for name, span in zip("ab", spans, strict=True)]
-        self._absence = Absence(sides, ["row"])
+        self._absence = kind(sides, ["row"], condition)
         self.schema = self._absence.schema
         self.advance, self.changes = self._absence.advance, self._absence.changes
         self.restore, self.snapshot = self._absence.restore, self._absence.snapshot
@@ -87,3 +88,43 @@ def test_rows_are_forgotten_when_nobody_canmeet_them():
         if absence.advance(Micros(at)) is not None
     ]
     assert kept == [1, 0]
+
+
+ODD = Expression('("a.row" + "b.row") % 2 = 1', pa.bool_())
+
+
+@key_columns
+@settings(max_examples=20)
+@given(steps=steps(), spans=spans, kind=st.sampled_from([Absence, Presence]))
+def test_partners_that_must_agree_are_those_of_nested_loops(keys, steps, spans, kind):
+    tuples = list(tuples_of(steps, spans, keys))
+    here, there = ([each for each in tuples if each.stream == stream] for stream in (0, 1))
+    found = laws.answers(Streams(spans, keys, kind, ODD), steps)
+    partnered = {each.row for each in here if any(meet(each, other) and (each.row + other.row) % 2 for other in there)}
+    wanted = [each.row for each in here if (each.row in partnered) == (kind is Presence)]
+    assert found == Counter((repr(row),) for row in wanted)
+
+
+@settings(max_examples=30)
+@given(steps=steps(), spans=spans)
+def test_not_in_is_that_of_three_values(steps, spans):
+    """As SQL has it: one by one, equal is yes, a NULL beside it is unknown, and only a sure no is an answer."""
+    found = laws.answers(Streams(spans, ("tag",), NotIn), steps)
+    tuples = list(tuples_of(steps, spans, ("tag",)))
+    here, there = ([each for each in tuples if each.stream == stream] for stream in (0, 1))
+    sure = []
+    for each in here:
+        near = [other.key for other in there if max(each.start, other.start) <= min(each.end, other.end)]
+        if not near or (each.key is not None and all(key not in (None, each.key) for key in near)):
+            sure.append(each.row)
+    assert found == Counter((repr(row),) for row in sure)
+
+
+@settings(max_examples=10)
+@given(steps=steps(), spans=st.tuples(st.integers(0, 6), st.integers(0, 6)), kind=st.sampled_from([Presence, NotIn]))
+def test_presence_and_not_in_keep_all_laws(steps, spans, kind):
+    keys = KEYS[0]
+    laws.check_laws(lambda: Streams(spans, keys, kind, ODD if kind is Presence else None), steps, time="ts")
+    if kind is Presence:
+        spread = Spread((keys, keys), 1)
+        laws.other_buckets_change_nothing(lambda: Streams(spans, keys, kind), steps, keys=keys, spread=spread)

@@ -16,7 +16,7 @@ from tests import oracles
 from tests.operators.joins.test_multi_join import SCHEMA, batch_of, readings, rows_of, side, tuples_of
 
 techniques = pytest.mark.parametrize("technique", sorted(TECHNIQUES))
-few = settings(max_examples=20)
+few = settings(max_examples=12)
 windows = st.lists(st.integers(0, 6) | st.just(2**62), min_size=2, max_size=4)
 budgets = st.integers(1, 20)
 END = (batch_of([], SCHEMA.append(pa.field("stream", pa.int64()))), END_OF_TIME)

@@ -6,13 +6,16 @@ import random
 import pyarrow as pa
 import pytest
 
-from skerry.catalog import Source
+from skerry.catalog import Catalog, Source
 from skerry.errors import OptionError, SourceError
+from skerry.lang.sql import Session
 from skerry.model.time import Micros
 from skerry.sources.file.options import FileOptions
 from skerry.sources.folder import FolderConnector
 from skerry.sources.folder.watch import FolderReceiving
+from skerry.sources.folder.watched_file import Reach, read_on
 from skerry.sources.source import Split
+from skerry.sources.spool.decode import Decoder
 
 SCHEMA = pa.schema({"sensor": pa.string(), "ts": pa.timestamp("us"), "speed": pa.float64()})
 HEADER = "sensor,ts,speed\n"
@@ -146,3 +149,17 @@ def test_times_may_be_numbers_or_those_of_arrival(tmp_path):
 def test_wrong_options_are_told(tmp_path, options, message):
     with pytest.raises((OptionError, SourceError), match=message):
         FolderConnector.open(Source("road", SCHEMA, "folder", options), tmp_path)
+
+
+def test_json_and_generated_columns_of_a_watched_csv(tmp_path):
+    session = Session(Catalog.in_memory())
+    columns = "sent BIGINT, payload JSON, counts INT[], ts TIMESTAMP AS epoch_ms(sent), WATERMARK FOR ts AS ts"
+    session.execute(f"CREATE SOURCE s ({columns}) WITH (connector='folder', path='*.csv')")
+    [source] = session.catalog.sources()
+    (tmp_path / "a.csv").write_text('sent,payload,counts\n1000,"{""a"": 1}","[1, 2]"\n,{},\n')
+    options = FileOptions.parse({"path": "*.csv"})
+    received, _ = read_on(str(tmp_path / "a.csv"), Reach(), source, options, Micros(0), is_settled=True)
+    found = Decoder(source).decode(received)
+    [row] = found.readings.to_pylist()
+    assert (json.loads(row["payload"]), row["counts"], row["ts"].second) == ({"a": 1}, [1, 2], 1)
+    assert found.rejects["reason"].to_pylist() == ["ts is missing"]

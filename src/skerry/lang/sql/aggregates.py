@@ -1,26 +1,28 @@
 """GROUP BY: which parts of a SELECT are keys, which are folds, and what is computed from them."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 from sqlglot import exp
 
 from skerry.errors import SqlError, UnknownColumn
+from skerry.lang.sql.aggregate_calls import Call, EventTime, is_comparable, is_number, read_call
 from skerry.lang.sql.create_source import identifier
 from skerry.lang.sql.group_windows import find_group_window
 from skerry.lang.sql.lift_windows import depends_on_window_alone, lift_windows, names_window
 from skerry.lang.sql.samples import Samples, find_sample_call
-from skerry.lang.sql.scalar import Scope, scalar
+from skerry.lang.sql.scalar import Scope, scalar, type_of_call
 from skerry.lang.sql.statements import location_of
 from skerry.model.dialect import write_expression
 from skerry.model.expression import Expression
 from skerry.model.session_window import SessionWindow
-from skerry.model.types import SQL_TYPES, sql_name
+from skerry.model.types import TIMESTAMP, sql_name
 from skerry.model.window import WINDOW_END, WINDOW_START, GroupWindow, Window
 from skerry.operators.partial_aggregate import SLICE
 from skerry.plan.aggregate import Aggregate, Grouping
-from skerry.plan.fold import FUNCTIONS, Fold
+from skerry.plan.fold import Fold, Method
 from skerry.plan.node import Node
 from skerry.plan.project import Project
 from skerry.plan.sampled_aggregate import SampledAggregate
@@ -28,20 +30,9 @@ from skerry.plan.session_aggregate import SessionAggregate
 
 __all__ = ["AggregateBinder"]
 
-_FUNCTIONS: dict[type[exp.Expr], str] = {
-    exp.Avg: "avg",
-    exp.Count: "count",
-    exp.Max: "max",
-    exp.Min: "min",
-    exp.Stddev: "stddev_samp",
-    exp.StddevPop: "stddev_pop",
-    exp.StddevSamp: "stddev_samp",
-    exp.Sum: "sum",
-}
 _AGGREGATES: dict[type[GroupWindow], Callable[..., Grouping]] = {Window: Aggregate, SessionWindow: SessionAggregate}
 """The node that groups by a kind of window."""
-_NUMERIC = ("avg", "sum", "stddev_pop", "stddev_samp")
-_COMPARABLE = frozenset({*SQL_TYPES.values(), pa.int8()})
+_NUMERIC = ("avg", "sum", "stddev_pop", "stddev_samp", "var_pop", "var_samp")
 _TIME, _SENSOR = "_time", "_sensor"
 
 
@@ -57,7 +48,7 @@ class AggregateBinder:
         self._tree, self._scope, self._laid, self._samples = tree, scope, window, samples
         self._keys: dict[str, exp.Expr] = {}
         self._arguments: dict[str, exp.Expr] = {}
-        self._calls: dict[str, tuple[str, str | None, exp.Expr]] = {}
+        self._calls: dict[str, _BoundCall] = {}
         self._window = window
         self._collect_keys()
         having = tree.args.get("having")
@@ -83,7 +74,7 @@ class AggregateBinder:
         assert asked is not None
         assert isinstance(self._window, Window)
         sensor = _bind_signed(asked.sensor, self._scope)
-        if not _is_comparable(sensor.type):
+        if not is_comparable(sensor.type):
             raise SqlError(f"{sql_name(sensor.type)} cannot tell sensors apart; cast it", location_of(asked.sensor))
         below = Project(node, ((_TIME, moment), (_SENSOR, sensor), *bound.items()))
         rates = _SENSOR, asked.period_us, asked.periods, asked.forget_us, asked.silent_rows
@@ -115,7 +106,7 @@ class AggregateBinder:
             return counted
         key = self._resolve(node)
         if isinstance(node, exp.Filter | exp.AggFunc):
-            return next((name for name, (_, _, tree) in self._calls.items() if self._resolve(tree) == key), None)
+            return next((name for name, call in self._calls.items() if self._resolve(call.tree) == key), None)
         return next((name for name, tree in self._keys.items() if self._resolve(tree) == key), None)
 
     def _resolve(self, node: exp.Expr) -> str:
@@ -161,7 +152,7 @@ class AggregateBinder:
     def _check_keys(self, bound: dict[str, Expression]) -> None:
         for name, tree in self._keys.items():
             type_ = bound[name].type
-            if not _is_comparable(type_):
+            if not is_comparable(type_):
                 raise SqlError(f"GROUP BY cannot compare {sql_name(type_)}; cast it", location_of(tree))
 
     def _resolve_group_part(self, part: exp.Expr) -> exp.Expr:
@@ -186,55 +177,64 @@ class AggregateBinder:
                 raise SqlError("an aggregate cannot hold another", location_of(node))
             if self._name_of(whole):
                 continue
-            function, argument = self._call(node, whole)
-            name = None
-            if argument is not None:
-                name = f"_argument{len(self._arguments)}"
-                same = [
-                    known for known, tree in self._arguments.items() if self._resolve(tree) == self._resolve(argument)
-                ]
-                name = same[0] if same else name
-                self._arguments[name] = argument
-            self._calls[f"_fold{len(self._calls)}"] = (function, name, whole)
+            call = read_call(node, whole, self._scope)
+            names = tuple(self._name_argument(tree) for tree in call.arguments)
+            where = self._name_argument(call.where) if call.where is not None else None
+            self._calls[f"_fold{len(self._calls)}"] = _BoundCall(whole, call, names, where)
 
-    def _call(self, node: exp.AggFunc, whole: exp.Expr) -> tuple[str, exp.Expr | None]:
-        """The function, and its argument with FILTER (WHERE ...) taken in."""
-        function = _FUNCTIONS.get(type(node))
-        if function is None:
-            known = ", ".join(name.upper() for name in FUNCTIONS if name != "count_distinct")
-            raise SqlError(f"the aggregate {node.sql_name()} is not available; known are {known}", location_of(whole))
-        if any(part for name, part in node.args.items() if name not in ("this", "big_int")):
-            raise SqlError(f"{node.sql_name()} has one argument", location_of(whole))
-        argument: exp.Expr | None = node.this
-        if isinstance(argument, exp.Distinct):
-            if function != "count" or len(argument.expressions) != 1:
-                raise SqlError("DISTINCT is available in COUNT(DISTINCT column) alone", location_of(whole))
-            function, argument = "count_distinct", argument.expressions[0]
-        if isinstance(argument, exp.Star) or argument is None:
-            if function != "count":
-                raise SqlError(f"{node.sql_name()} needs a column", location_of(whole))
-            argument = None
-        if isinstance(whole, exp.Filter):
-            kept = argument if argument is not None else exp.Literal.number(1)
-            argument = exp.case().when(whole.expression.this.copy(), kept.copy())
-        return function, argument
+    def _name_argument(self, tree: exp.Expr) -> str:
+        """The column of the projection below that holds an argument."""
+        if isinstance(tree, EventTime):
+            return _TIME
+        text = self._resolve(tree)
+        same = [name for name, known in self._arguments.items() if self._resolve(known) == text]
+        name = same[0] if same else f"_argument{len(self._arguments)}"
+        self._arguments[name] = tree
+        return name
 
     def _fold(self, name: str, bound: dict[str, Expression]) -> Fold:
-        function, argument, tree = self._calls[name]
-        type_ = bound[argument].type if argument else None
-        if function in _NUMERIC and not (
-            pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)
-        ):
-            raise SqlError(f"{function.upper()} needs a number, got {sql_name(type_)}", location_of(tree))
-        if type_ is not None and function != "count" and not _is_comparable(type_):
-            raise SqlError(f"{function.upper()} of {sql_name(type_)} is not available; cast it", location_of(tree))
-        return Fold(function, argument, type_, name)
+        given = self._calls[name]
+        call, types = given.call, [TIMESTAMP if each == _TIME else bound[each].type for each in given.names]
+        _check_types(call, types, given.tree)
+        text, answer = call.text, None
+        if text:
+            columns = pa.schema([pa.field(f"c{number}", type_) for number, type_ in enumerate(types)])
+            text, answer = type_of_call(text, columns, given.tree)
+        return Fold(
+            call.function,
+            given.names[0] if given.names else None,
+            types[0] if types else None,
+            name,
+            call.method,
+            tuple(zip(given.names[1:], types[1:], strict=True)),
+            call.order,
+            given.where,
+            call.keeps_null,
+            text,
+            call.settings,
+            answer,
+        )
 
 
-def _is_comparable(type_: pa.DataType) -> bool:
-    """Whether values can be told apart and put in order."""
-    kinds = (pa.types.is_timestamp, pa.types.is_date32, pa.types.is_time64, pa.types.is_decimal128)
-    return type_ in _COMPARABLE or any(is_kind(type_) for is_kind in kinds)
+@dataclass(frozen=True)
+class _BoundCall:
+    """A call, and the columns of the projection below that hold its arguments."""
+
+    tree: exp.Expr
+    call: Call
+    names: tuple[str, ...]
+    where: str | None
+
+
+def _check_types(call: Call, types: Sequence[pa.DataType], tree: exp.Expr) -> None:
+    """Refuse values that a function does not take."""
+    if not types or call.function == "count" or call.method in (Method.CHOSEN, Method.COLLECTED):
+        return
+    if call.function in _NUMERIC and not is_number(types[0]):
+        raise SqlError(f"{call.function.upper()} needs a number, got {sql_name(types[0])}", location_of(tree))
+    if not is_comparable(types[0]):
+        message = f"{call.function.upper()} of {sql_name(types[0])} is not available; cast it"
+        raise SqlError(message, location_of(tree))
 
 
 def _bind_signed(tree: exp.Expr, scope: Scope) -> Expression:

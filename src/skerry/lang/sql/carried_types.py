@@ -10,7 +10,7 @@ from typing import Any
 
 from duckdb.sqltypes import DuckDBPyType
 
-__all__ = ["carry"]
+__all__ = ["carry", "name_carried"]
 
 _CARRIED: Mapping[str, str] = {
     **dict.fromkeys(("bignum", "bit", "enum", "geometry", "time with time zone"), "VARCHAR"),
@@ -24,23 +24,23 @@ _CARRIED: Mapping[str, str] = {
 
 def carry(sql: str, type_: DuckDBPyType) -> str:
     """The expression, in a type that leaves DuckDB unchanged."""
-    carried = _name(type_)
+    carried = name_carried(type_)
     return sql if carried == str(type_) else f"CAST({sql} AS {carried})"
 
 
-def _name(type_: DuckDBPyType) -> str:
+def name_carried(type_: DuckDBPyType) -> str:
     """A type as DuckDB writes it, with parts replaced that have no counterpart."""
     kind = type_.id
     if kind in _CARRIED:
         return _CARRIED[kind]
     if kind == "list":
-        return f"{_name(_children(type_)['child'])}[]"
+        return f"{name_carried(_children(type_)['child'])}[]"
     if kind == "array":
-        return f"{_name(_children(type_)['child'])}[{_children(type_)['size']}]"
+        return f"{name_carried(_children(type_)['child'])}[{_children(type_)['size']}]"
     if kind == "map":
-        return f"MAP({_name(_children(type_)['key'])}, {_name(_children(type_)['value'])})"
-    if kind == "struct" and any(_name(part) != str(part) for part in _children(type_).values()):
-        return f"STRUCT({', '.join(f'{_quote(name)} {_name(part)}' for name, part in _children(type_).items())})"
+        return f"MAP({name_carried(_children(type_)['key'])}, {name_carried(_children(type_)['value'])})"
+    if kind == "struct" and any(name_carried(part) != str(part) for part in _children(type_).values()):
+        return f"STRUCT({', '.join(f'{_quote(name)} {name_carried(part)}' for name, part in _children(type_).items())})"
     return str(type_)
 
 

@@ -1,6 +1,7 @@
 """CREATE SOURCE and CREATE TABLE."""
 
 import re
+from collections.abc import Sequence
 
 import duckdb
 import pyarrow as pa
@@ -8,6 +9,8 @@ from sqlglot import exp
 
 from skerry.catalog import Source
 from skerry.errors import Location, OptionError, SqlError, UnknownColumn
+from skerry.lang.sql.generated_columns import bind_generated, find_generated, is_generated
+from skerry.lang.sql.scalar import Scope
 from skerry.lang.sql.statements import Statement, location_of
 from skerry.model.dialect import write_expression
 from skerry.model.duckdb_session import open_duckdb
@@ -15,7 +18,7 @@ from skerry.model.network_options import NETWORK_OPTIONS
 from skerry.model.options import Option, Owner, parse_option, parse_options, span_of_time
 from skerry.model.sampling import BATTERY_LIFETIME
 from skerry.model.time import MICROS, Micros
-from skerry.model.types import SQL_TYPES, TIMESTAMP, sql_name
+from skerry.model.types import SQL_TYPES, TIMESTAMP, TIMESTAMPTZ, parse_field, sql_name
 
 __all__ = ["CLOCK_OPTIONS", "check_name", "identifier", "interval", "options_of", "read_source"]
 
@@ -29,7 +32,18 @@ CLOCK_OPTIONS = (
     Option("sample_period", span_of_time(1, _LONGEST_PATIENCE_US), help="How often each sensor takes a reading."),
 )
 """What every stream may say of its clock, whatever its connector."""
-_SYNONYMS = {"TEXT": "VARCHAR", "CHAR": "VARCHAR", "REAL": "FLOAT", "TINYINT": "SMALLINT"}
+_SYNONYMS = {
+    "CHAR": "VARCHAR",
+    "DATETIME": "TIMESTAMP",
+    "JSONB": "JSON",
+    "REAL": "FLOAT",
+    "TEXT": "VARCHAR",
+    "TIMESTAMPLTZ": "TIMESTAMPTZ",
+    "UINT": "UINTEGER",
+}
+_SIZED = ("CHAR", "TEXT", "TIME", "TIMESTAMP", "TIMESTAMPLTZ", "TIMESTAMPTZ", "VARCHAR")
+"""Types of which a size may be given, and does not matter."""
+_KNOWN_TYPES = f"{', '.join(SQL_TYPES)}, DECIMAL(p, s), INTERVAL, JSON, UTINYINT to UBIGINT, and lists of them: INT[]"
 
 
 def identifier(node: exp.Expr) -> str:
@@ -57,9 +71,11 @@ def read_source(statement: Statement) -> Source:
     if tree.expression:
         raise SqlError(f"CREATE {tree.kind} takes no query; write CREATE MATERIALIZED VIEW", location_of(tree))
     parts = [part for part in tree.this.expressions if not isinstance(part, exp.WatermarkColumnConstraint)]
-    schema = pa.schema([_field(part) for part in parts])
+    schema, generated = _read_columns(parts, statement)
     _check_names(schema, tree)
     event_time, delay_us = _watermark(tree.this, schema)
+    if event_time is not None:  # event times are in UTC: a zone would say nothing more
+        schema = schema.set(schema.get_field_index(event_time), pa.field(event_time, TIMESTAMP))
     options = options_of(tree)
     if "connector" not in options:
         raise OptionError(
@@ -74,8 +90,30 @@ def read_source(statement: Statement) -> Source:
     lifetime_us = _take_lifetime(name, options)
     network = _take_network(name, options)
     return Source(
-        name, schema, connector, options, event_time, delay_us, is_table, statement.text, *clock, lifetime_us, network
+        *(name, schema, connector, options, event_time, delay_us, is_table, statement.text),
+        *clock,
+        lifetime_us,
+        network,
+        generated,
     )
+
+
+def _read_columns(parts: Sequence[exp.Expr], statement: Statement) -> tuple[pa.Schema, tuple[tuple[str, str], ...]]:
+    """The columns in their order, and what computes those that are not stored."""
+    texts = find_generated(statement.text) if any(map(is_generated, parts)) else {}
+    stored = [_field(part) for part in parts if not is_generated(part)]
+    scope, fields, generated = Scope("the source", pa.schema(stored)), iter(stored), []
+    found = []
+    for part in parts:
+        if not is_generated(part):
+            found.append(next(fields))
+            continue
+        name = identifier(part.this)
+        declared = _typed_field(part) if part.args.get("kind") else None
+        field, sql = bind_generated(part, texts.get(name, ""), scope, declared)
+        found.append(field.with_name(name))
+        generated.append((name, sql))
+    return pa.schema(found), tuple(generated)
 
 
 def _read_clock_options(
@@ -180,19 +218,36 @@ def _compute_interval(node: exp.Interval) -> Micros:
 
 def _field(column: exp.Expr) -> pa.Field:
     if isinstance(column, exp.Identifier):
-        raise SqlError(f"column {column.name!r} has no type; known are {', '.join(SQL_TYPES)}", location_of(column))
+        raise SqlError(f"column {column.name!r} has no type; known are {_KNOWN_TYPES}", location_of(column))
     if not isinstance(column, exp.ColumnDef) or column.args.get("constraints"):
         message = f"cannot read {column.sql('risingwave')!r}; a column is written: name TYPE"
         raise SqlError(message, location_of(column))
+    return _typed_field(column)
+
+
+def _typed_field(column: exp.Expr) -> pa.Field:
     kind = column.args.get("kind")
-    name = kind.this.value if kind is not None and isinstance(kind.this, exp.DType) else str(kind)
-    type_ = SQL_TYPES.get(_SYNONYMS.get(name, name))
-    if type_ is None or (kind is not None and kind.expressions and name not in ("VARCHAR", "CHAR")):
+    found = parse_field(identifier(column.this), _name_type(kind))
+    if found is None:
         written = kind.sql("risingwave") if kind is not None else "none"
-        raise SqlError(
-            f"column {column.name!r} has type {written}; known are {', '.join(SQL_TYPES)}", location_of(column)
-        )
-    return pa.field(identifier(column.this), type_)
+        raise SqlError(f"column {column.name!r} has type {written}; known are {_KNOWN_TYPES}", location_of(column))
+    return found
+
+
+def _name_type(kind: exp.Expr | None) -> str:
+    """A declared type by the name that it has here; '' if it has none."""
+    if not isinstance(kind, exp.DataType):
+        return ""
+    name = kind.this.value if isinstance(kind.this, exp.DType) else ""
+    if kind.this == exp.DType.USERDEFINED:
+        name = kind.sql("duckdb").upper()
+    if name == "ARRAY":
+        return f"{_name_type(kind.expressions[0] if kind.expressions else None)}[]"
+    sizes = [part.name for part in kind.expressions]
+    if name == "DECIMAL":
+        precision, scale = [*sizes, "0"][:2] if sizes else ("18", "3")
+        return f"DECIMAL({precision}, {scale})"
+    return "" if sizes and name not in _SIZED else _SYNONYMS.get(name, name)
 
 
 def _check_names(schema: pa.Schema, tree: exp.Expr) -> None:
@@ -217,7 +272,7 @@ def _watermark(declaration: exp.Schema, schema: pa.Schema) -> tuple[str | None, 
     name = identifier(mark.this)
     if name not in schema.names:
         raise UnknownColumn(name, declaration.this.name, schema.names, location_of(mark))
-    if schema.field(name).type != TIMESTAMP:
+    if schema.field(name).type not in (TIMESTAMP, TIMESTAMPTZ):
         raise SqlError(
             f"a watermark needs a TIMESTAMP; {name!r} is {sql_name(schema.field(name).type)}", location_of(mark)
         )

@@ -17,7 +17,7 @@ from skerry.model.time import Micros
 from skerry.model.types import TIMESTAMP
 from skerry.model.window import WINDOW_END, WINDOW_START, GroupWindow, Window
 
-__all__ = ["LOOKED_UP", "From", "call_name", "read_from", "stream", "time_column"]
+__all__ = ["LOOKED_UP", "From", "call_name", "read_from", "stream", "time_column", "window_columns"]
 
 _MOST_ROWS = 10_000_000
 LOOKED_UP = "a stream is joined with it: FROM stream AS t JOIN sensors AS s ON s.name = t.sensor"
@@ -44,11 +44,10 @@ class From:
         return Scope(self.name, self.source.schema, self.rewrites)
 
 
-def read_from(table: exp.Expr, streams: Streams) -> From:
-    """Bind one item of FROM."""
+def read_from(table: exp.Expr, streams: Streams, *, alone: bool = False) -> From:
+    """Bind one item of FROM. A query over tables is a table where a stream is joined with it; ``alone``, its rows."""
     if not isinstance(table, exp.Table):
-        message = "a view reads streams; this is a subquery: make it a view, and name that one here"
-        raise SqlError(message, location_of(table))
+        raise SqlError("a view reads streams; write FROM (SELECT ...) AS t", location_of(table))
     alias = identifier(table.args["alias"].this) if table.args.get("alias") else None
     if not isinstance(table.this, exp.Func) and (found := _find_in_catalog(table, streams)) is not None:
         return From(found, alias or identifier(table))
@@ -57,7 +56,8 @@ def read_from(table: exp.Expr, streams: Streams) -> From:
         raise SqlError("a view reads a stream by its name alone: FROM stream AS alias", location_of(table))
     if not isinstance(table.this, exp.Func):
         source = stream(table, streams)
-        return From(source, alias or source.name, source.event_time)
+        source = (streams.find_rows(identifier(table)) if alone else None) or source
+        return From(source, alias or identifier(table), source.event_time)
     return _read_window(table.this, alias, streams)
 
 
@@ -104,23 +104,26 @@ def _read_window(call: exp.Func, alias: str | None, streams: Streams) -> From:
     if name not in _WINDOWS:
         raise SqlError(f"{name} is not available as a window; known are {', '.join(_WINDOWS)}", location_of(call))
     form, lay = _WINDOWS[name]
-    count = form.count(",") + 1
-    if len(call.expressions) != count:
+    most, least = form.count(",") + 1, form.partition("[")[0].count(",") + 1
+    if not least <= len(call.expressions) <= most:
+        count = f"{least}" if least == most else f"{least} or {most}"
         raise SqlError(f"{name} has {count} arguments, got {len(call.expressions)}: {form}", location_of(call))
     if not isinstance(call.expressions[0], exp.Column) or call.expressions[0].table:
         raise SqlError(f"the first argument of {name} is a stream", location_of(call))
     source = stream(call.expressions[0], streams)
-    return lay(call, source, alias or source.name)
+    source = streams.find_rows(identifier(call.expressions[0])) or source
+    return lay(call, source, alias or identifier(call.expressions[0]))
 
 
 def _lay_aligned(call: exp.Func, source: Source, name: str) -> From:
     time = time_column(call, source, call.expressions[1])
     spans = [interval(argument) for argument in call.expressions[2:]]
+    lengths = spans[: 1 if call_name(call) == "TUMBLE" else 2]
     try:
-        window = Window(spans[-1], spans[0])
+        window = Window(lengths[-1], lengths[0], sum(spans[len(lengths) :]))
     except InputError as error:
         raise SqlError(str(error), location_of(call)) from None
-    return From(source, name, time, window, rewrites=_window_columns(window, time))
+    return From(source, name, time, window, rewrites=window_columns(window, time))
 
 
 def _lay_sliding(call: exp.Func, source: Source, name: str) -> From:
@@ -150,15 +153,15 @@ def _lay_session(call: exp.Func, source: Source, name: str) -> From:
 
 
 _WINDOWS: dict[str, tuple[str, Callable[[exp.Func, Source, str], From]]] = {
-    "TUMBLE": ("TUMBLE(stream, time, size)", _lay_aligned),
-    "HOP": ("HOP(stream, time, slide, size)", _lay_aligned),
+    "TUMBLE": ("TUMBLE(stream, time, size[, offset])", _lay_aligned),
+    "HOP": ("HOP(stream, time, slide, size[, offset])", _lay_aligned),
     "SLIDING": ("SLIDING(stream, time, size)", _lay_sliding),
     "LAST_ROWS": ("LAST_ROWS(stream, count)", _lay_counted),
     "SESSION_WINDOW": ("SESSION_WINDOW(stream, time, gap)", _lay_session),
 }
 
 
-def _window_columns(window: Window, time: str) -> dict[str, exp.Expr]:
+def window_columns(window: Window, time: str) -> dict[str, exp.Expr]:
     """The window of a reading as expressions over its time, where it is in one window only."""
     if not window.tumbling:
         return {}

@@ -6,9 +6,9 @@ from sqlglot import exp
 
 from skerry.catalog import Source
 from skerry.errors import SqlError, UnknownStream
+from skerry.lang.sql.common_type import common_type
 from skerry.lang.sql.create_source import identifier, interval
 from skerry.lang.sql.from_clause import call_name, stream
-from skerry.lang.sql.joins import common_type
 from skerry.lang.sql.named_arguments import read_named_arguments, read_truth
 from skerry.lang.sql.scalar import Scope, scalar
 from skerry.lang.sql.statements import location_of

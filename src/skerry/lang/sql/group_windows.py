@@ -17,14 +17,14 @@ from skerry.model.dialect import write_expression
 from skerry.model.time import MICROS, Micros
 from skerry.model.window import GroupWindow, Window
 
-__all__ = ["find_group_window"]
+__all__ = ["find_group_window", "find_step"]
 
 
 def find_group_window(parts: Sequence[exp.Expr], window: GroupWindow, *, is_fixed: bool) -> GroupWindow:
     """The window of groups: the one laid over the stream, or, if it is not fixed, a longer one that holds several."""
     if not parts or any(_is_shifted(part) for part in parts):
         return window
-    steps = [_find_step(part) for part in parts]
+    steps = [find_step(part) for part in parts]
     known = [step for step in steps if step is not None]
     if isinstance(window, Window) and window.tumbling and len(known) == len(steps):
         finest = min(known)
@@ -48,7 +48,7 @@ def _is_shifted(part: exp.Expr) -> bool:
     return isinstance(bare, exp.Column)
 
 
-def _find_step(part: exp.Expr) -> int | None:
+def find_step(part: exp.Expr) -> int | None:
     """The length of the pieces that an expression cuts time into, if they are all of one."""
     bare = part.unnest()
     if isinstance(bare, exp.Cast) and bare.to.this == exp.DType.DATE and isinstance(bare.this.unnest(), exp.Column):

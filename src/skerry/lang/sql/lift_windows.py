@@ -64,13 +64,15 @@ def _filtered(aggregate: exp.Expr, call: exp.Filter) -> exp.Expr:
 
 def _lift_aggregate(call: exp.Expr) -> exp.Expr:
     argument = call.this
+    if any(names_window(each) for each in call.expressions):
+        raise _refuse(call)
     if argument is None or not names_window(argument):
         return call.copy()
     if isinstance(argument, exp.Case) and _asks_window_alone(argument):
         return _lift_case(call, argument)
     value = argument.expressions[0] if isinstance(argument, exp.Distinct) else argument
     constant = _CONSTANTS.get(type(call))
-    if constant is None or not depends_on_window_alone(value):
+    if isinstance(argument, exp.Order) or constant is None or not depends_on_window_alone(value):
         raise _refuse(call)
     is_distinct = isinstance(argument, exp.Distinct)
     found = _count_distinct(value) if is_distinct and isinstance(call, exp.Count) else constant(value)

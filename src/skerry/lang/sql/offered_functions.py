@@ -16,7 +16,7 @@ from skerry.errors import Location, SqlError, UnknownFunction
 from skerry.lang.sql.statements import location_of
 from skerry.model.duckdb_session import open_duckdb
 
-__all__ = ["check_functions"]
+__all__ = ["check_functions", "check_query_functions"]
 
 Syntax = dict[str, Any]
 """A node of DuckDB's syntax tree."""
@@ -41,6 +41,20 @@ def check_functions(sql: str, columns: Collection[str], tree: exp.Expr) -> None:
         if node.get("class") in _REFUSED_KINDS:
             raise SqlError(f"{_REFUSED_KINDS[node['class']]} cannot stand here", location_of(tree))
         if node.get("class") == "FUNCTION":
+            _check_call(node, tree)
+    _check_names(root, columns, tree)
+
+
+def check_query_functions(sql: str, columns: Collection[str], tree: exp.Expr) -> None:
+    """Refuse a query over tables that calls what is not offered; it may aggregate, rank and nest."""
+    (text,) = open_duckdb().execute("SELECT json_serialize_sql(?)", [sql]).fetchall()[0]
+    found = json.loads(text)
+    if found["error"]:
+        return  # DuckDB says what is wrong when it is asked for the types
+    root = found["statements"][0]["node"]
+    known = _list_functions()[2] | {"error"}
+    for node in _walk(root):
+        if node.get("class") == "FUNCTION" and str(node["function_name"]).lower() not in known:
             _check_call(node, tree)
     _check_names(root, columns, tree)
 

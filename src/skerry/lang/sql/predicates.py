@@ -5,9 +5,10 @@ its constants and the form around them; a form is parsed and bound when it is fi
 it is filled with other constants. A list behind IN counts as one constant, however long it is.
 """
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import sqlglot
 from sqlglot import exp
@@ -19,26 +20,25 @@ from skerry.index.beside import find_beside
 from skerry.index.form import Constant, Form
 from skerry.index.form_text import make_mark
 from skerry.lang.sql.scalar import Scope, condition, scalar
+from skerry.lang.sql.split_predicates import SplitPredicates
+from skerry.model.arrays import Int64s
 from skerry.model.dialect import Dialect
 
-__all__ = ["Predicates"]
+__all__ = ["FormGroup", "Predicates"]
 
 _LONGEST = 100_000
 """How many characters a predicate may have."""
 _MOST_FORMS = 4_000
-_TEXT, _NUMBER = r"'[^']*(?:''[^']*)*'", r"\d(?<![\w.]\d)\d*(?:\.\d+)?(?:[eE][+-]?\d{1,2})?(?![\w.])"
-_QUOTED = re.compile(_TEXT)
-_LISTED = "|".join(rf"{one}(?:\s*,\s*{one})+" for one in (_TEXT, r"\d+", r"\d+\.\d+"))
-_PART = re.compile(rf"((?<=[iI][nN])(?<!\w[iI][nN])\s*\(\s*(?:{_LISTED})\s*\)|{_TEXT}|{_NUMBER})")
-"""A list of constants of one kind behind IN, or a constant. The rest of a text is what it splits."""
-_PLAIN = re.compile(r"[\w\s.<>=!()+*/%,'-]*")
-"""Texts with other characters, which may quote or comment, are read as they are."""
-_LONG = 18
+_LONG_DIGITS = 18
 """A number of so many characters may be of another type than shorter ones."""
-_LONG_WHOLE = "00"
-"""What stands for a long number without a point: a predicate that has one shares no form."""
-_LONG_FRACTION = "0.00"
-"""What stands for a long number with a point in a form."""
+
+
+class FormGroup(NamedTuple):
+    """Predicates of one form by position, and their constants in columns; without a form, each is read alone."""
+
+    form: Form | None
+    positions: Int64s
+    columns: list[list[Constant]]
 
 
 class Predicates:
@@ -53,42 +53,68 @@ class Predicates:
 
     def __init__(self, streams: Mapping[str, Source]) -> None:
         self._streams = streams
-        self._forms: dict[tuple[str, str], Form | None] = {}
+        self._forms: dict[tuple[str, bytes], Form | None] = {}
 
     def form(self, subscription: Subscription) -> Form:
         """A predicate over bound columns, after a look whether it can be asked of its stream.
 
         Predicates that differ in their constants share a form, which holds the constants of the last one.
         """
-        found, parts = self._find(subscription)
+        split = _split([subscription])
+        found = self._find(subscription, split, 0)
         if found is None:
             return Form.of(self._read(subscription))
-        found.fill([_read_constant(part) for part in parts])
+        found.fill(split.constants(0))
         return found
 
-    def check(self, subscription: Subscription) -> None:
-        """Refuse a predicate that cannot be asked of its stream."""
-        if self._find(subscription)[0] is None:
-            self._read(subscription)
+    def check(self, subscriptions: Sequence[Subscription]) -> Iterator[Subscription]:
+        """Each in turn, once it is known that it can be asked of its stream; the first that cannot is refused."""
+        split = _split(subscriptions)
+        known: set[tuple[str, int]] = set()
+        for position, (subscription, number) in enumerate(
+            zip(subscriptions, split.number_forms().tolist(), strict=True)
+        ):
+            if (subscription.stream, number) not in known:
+                if self._find(subscription, split, position) is None:
+                    self._read(subscription)
+                else:
+                    known.add((subscription.stream, number))
+            yield subscription
 
-    def _find(self, subscription: Subscription) -> tuple[Form | None, list[str]]:
-        """The form that a predicate shares with others, if there may be such, and its constants as they are written."""
-        text = subscription.predicate
-        if len(text) > _LONGEST:
+    def group(self, subscriptions: Sequence[Subscription]) -> list[FormGroup]:
+        """Subscriptions to one stream by form, in the order in which the forms come."""
+        split = _split(subscriptions)
+        numbers = split.number_forms()
+        order = np.argsort(numbers, kind="stable")
+        _, firsts = np.unique(numbers[order], return_index=True)
+        groups = []
+        for positions in np.split(order, firsts[1:]):
+            form = self._find_known(subscriptions[positions[0]], split, int(positions[0]))
+            groups.append(FormGroup(form, positions, split.columns(positions) if form else []))
+        return groups
+
+    def _find_known(self, subscription: Subscription, split: SplitPredicates, position: int) -> Form | None:
+        """The same as ``_find``; nothing if the predicate cannot be asked of its stream any more."""
+        try:
+            return self._find(subscription, split, position)
+        except InputError:
+            return None
+
+    def _find(self, subscription: Subscription, split: SplitPredicates, position: int) -> Form | None:
+        """The form that a predicate shares with others, if there may be such."""
+        if len(subscription.predicate) > _LONGEST:
             message = f"subscription {subscription.id!r}: a predicate has {_LONGEST} characters at the most, got"
-            raise InputError(message, len(text))
-        pieces = _PART.split(text) if _is_plain(text) else [text]
-        parts = pieces[1::2]
-        kinds = pieces[1::2] = [_blank(part) for part in parts]
-        if not parts or _LONG_WHOLE in kinds:
-            return None, parts
-        key = subscription.stream, "".join(pieces)
+            raise InputError(message, len(subscription.predicate))
+        text = split.form(position)
+        if text is None:
+            return None
+        key = subscription.stream, text
         if key not in self._forms:
             if len(self._forms) >= _MOST_FORMS:
-                return None, parts
+                return None
             self._read(subscription)
-            self._forms[key] = self._make_form(subscription, parts)
-        return self._forms[key], parts
+            self._forms[key] = self._make_form(subscription.stream, split, position)
+        return self._forms[key]
 
     def _read(self, subscription: Subscription) -> exp.Expr:
         """A predicate's tree, over the columns of its stream."""
@@ -108,29 +134,29 @@ class Predicates:
             raise InputError(f"{owner}: cannot read the predicate {_short(subscription.predicate)!r}") from None
         return _resolve(tree, stream)
 
-    def _make_form(self, subscription: Subscription, parts: Sequence[str]) -> Form | None:
+    def _make_form(self, stream_name: str, split: SplitPredicates, position: int) -> Form | None:
         """The form of a text, found by constants in it that nobody writes; None if they cannot be found again.
 
         A long number is of one type beside a DOUBLE alone.
         """
-        marks = [_mark(position, part) for position, part in enumerate(parts)]
-        left = iter(marks)
-        text = _PART.sub(lambda _: next(left), subscription.predicate)
-        stream = self._streams[subscription.stream]
+        constants, stream = split.constants(position), self._streams[stream_name]
+        marks = [make_mark(*each) for each in enumerate(constants)]
+        text = split.replace(position, [_put_in_brackets(*each) for each in zip(marks, constants, strict=True)])
         tree = _resolve(sqlglot.condition(text, dialect=Dialect), stream)
         found = {str(node.this): node for node in tree.find_all(exp.Literal)}
-        wanted = [mark.strip("( )'") for mark in marks]
+        wanted = [mark.strip("'") for mark in marks]
         if sorted(found) != sorted(wanted):
             return None
-        long = [mark for mark, part in zip(wanted, parts, strict=True) if _LONG_FRACTION in _blank(part)]
+        long = [mark for mark, constant in zip(wanted, constants, strict=True) if _is_long_fraction(constant)]
         if not all(_is_beside_double(found[mark], stream) for mark in long):
             return None
-        return Form(tree, [found[mark] for mark in wanted], [_read_constant(part) for part in parts])
+        return Form(tree, [found[mark] for mark in wanted], constants)
 
 
-def _is_plain(text: str) -> bool:
-    """Whether it has nothing but words, signs and constants."""
-    return _PLAIN.fullmatch(text) is not None and "--" not in text and "/*" not in text
+def _split(subscriptions: Sequence[Subscription]) -> SplitPredicates:
+    """The texts of predicates; of one that is too long, nothing."""
+    texts = [subscription.predicate for subscription in subscriptions]
+    return SplitPredicates.of([text if len(text) <= _LONGEST else "" for text in texts])
 
 
 def _resolve(tree: exp.Expr, stream: Source) -> exp.Expr:
@@ -139,43 +165,20 @@ def _resolve(tree: exp.Expr, stream: Source) -> exp.Expr:
     return tree.transform(lambda node: scope.resolve(node) if isinstance(node, exp.Column) else node)
 
 
-def _read_constant(part: str) -> Constant:
-    """A constant as it stands, or those of a list."""
-    first = part[0]
-    if first == "'" or first.isdigit():
-        return part
-    return tuple(_QUOTED.findall(part)) if "'" in part else tuple(map(str.strip, part.strip()[1:-1].split(",")))
-
-
-def _mark(position: int, part: str) -> str:
-    """A constant of the same kind that nobody writes, behind IN in brackets."""
-    constant = _read_constant(part)
-    mark = make_mark(position, constant)
+def _put_in_brackets(mark: str, constant: Constant) -> str:
+    """What stands for a constant; behind IN in brackets."""
     return mark if isinstance(constant, str) else f" ({mark})"
 
 
-def _blank(part: str) -> str:
-    """What stands for a constant in a form: of which kind it is.
+def _is_long_fraction(constant: Constant) -> bool:
+    """Whether it is a number with a point and many digits, or has such in its list.
 
-    >>> [_blank(part) for part in ("'i80'", "7", "2.5", "1e3", " ('i80', 'i5')", "(1.5, 3.14159265358979323846)")]
-    ["''", '0', '0.0', '0e0', " ('',...)", ' (0.00,...)']
+    >>> [_is_long_fraction(constant) for constant in ("2.5", "3.14159265358979323846", ("1.5", "0.000000000000000001"))]
+    [False, True, True]
     """
-    first = part[0]
-    if first == "'":
-        return "''"
-    if not first.isdigit():
-        return _blank_list(part)
-    if "." in part:
-        return "0e0" if "e" in part or "E" in part else _LONG_FRACTION if len(part) >= _LONG else "0.0"
-    return "0e0" if not part.isdigit() else _LONG_WHOLE if len(part) >= _LONG else "0"
-
-
-def _blank_list(part: str) -> str:
-    """The same for a list: its constants are of one kind, of which the long ones decide."""
-    if "'" in part:
-        return " ('',...)"
-    longest = max(map(_blank, _read_constant(part)), key=len)
-    return longest if longest == _LONG_WHOLE else f" ({longest},...)"
+    texts = [constant] if isinstance(constant, str) else constant
+    numbers = [text for text in texts if text[0] != "'" and "." in text and "e" not in text.lower()]
+    return any(len(text) >= _LONG_DIGITS for text in numbers)
 
 
 def _is_beside_double(literal: exp.Expr, stream: Source) -> bool:

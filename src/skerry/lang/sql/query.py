@@ -2,31 +2,39 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
 from skerry.catalog.arrow_tables import is_catalog_table
-from skerry.errors import OptionError, SqlError
-from skerry.lang.sql.absence import absence_node, split_absence
+from skerry.errors import OptionError, SqlError, UnknownColumn
 from skerry.lang.sql.aggregates import AggregateBinder
 from skerry.lang.sql.create_source import identifier
+from skerry.lang.sql.distinct import group_distinct
 from skerry.lang.sql.fallback import add_taken_by, fallback_node, refuse_fallback
 from skerry.lang.sql.from_clause import LOOKED_UP, From, read_from
 from skerry.lang.sql.gather import gather_node, is_gather
+from skerry.lang.sql.hop_rows import repeat_in_windows
+from skerry.lang.sql.implied_windows import imply_window
 from skerry.lang.sql.joins import JoinBinder, from_of
-from skerry.lang.sql.left_join import refuse_overload
+from skerry.lang.sql.move_subqueries import move_subqueries
+from skerry.lang.sql.over import bind_over, has_over
 from skerry.lang.sql.overload import OVERLOAD_OPTIONS, number_option, overload
+from skerry.lang.sql.passed_windows import lay_again
+from skerry.lang.sql.relations import name_relations
 from skerry.lang.sql.samples import asks_for_samples, read_samples, refuse_samples
 from skerry.lang.sql.scalar import Scope, check_condition, condition, scalar
 from skerry.lang.sql.silence import is_silence, silence_node
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
+from skerry.lang.sql.union import union_node
 from skerry.model.expression import Expression
 from skerry.plan.aggregate import Grouping
 from skerry.plan.join import MOST_COMBINATIONS, Join
 from skerry.plan.node import Node
 from skerry.plan.overload import Overload
 from skerry.plan.project import Project
+from skerry.plan.rewrites.inline_views import inline_views
 from skerry.plan.scan import Scan
 from skerry.plan.select import Select
 
@@ -35,16 +43,7 @@ __all__ = ["query_plan"]
 _KNOWN = ("expressions", "from_", "from", "joins", "where", "group", "having")
 _OF_JOINS = ("join", "max_combinations", *OVERLOAD_OPTIONS)
 _VIEWS = "make a view of each part; FROM names a view as it names a source"
-_MOVING = "a moving aggregate is written FROM HOP(stream, ts, slide, size) GROUP BY key, window_start"
 _LATER = {
-    "order": ("ORDER BY", "answers come as their windows end; sort them where they are read"),
-    "limit": ("LIMIT", "all answers are given; cut them where they are read"),
-    "offset": ("OFFSET", "all answers are given; cut them where they are read"),
-    "distinct": ("SELECT DISTINCT", "GROUP BY key, window_start over TUMBLE gives each value once per window"),
-    "with_": ("WITH", _VIEWS),
-    "with": ("WITH", _VIEWS),
-    "qualify": ("QUALIFY", _MOVING),
-    "windows": ("WINDOW", _MOVING),
     "laterals": ("LATERAL", _VIEWS),
     "sample": ("TABLESAMPLE", "write WHERE hash(key) % 10 = 0"),
     "into": ("INTO", "the name of the view is the name of its answers"),
@@ -52,21 +51,39 @@ _LATER = {
     "pivots": ("PIVOT", "write MAX(x) FILTER (WHERE key = 'a') AS a, ..."),
 }
 _SETS = {
-    exp.Union: "make a view of each SELECT, or let one source read the files of both: path='a*.csv'",
     exp.Except: "write WHERE NOT EXISTS (SELECT 1 FROM SLIDING(b, ts, INTERVAL '1' MINUTE) AS b WHERE b.key = a.key)",
     exp.Intersect: "write JOIN SLIDING(b, ts, INTERVAL '1' MINUTE) AS b ON b.key = a.key",
 }
 
 
 def query_plan(tree: exp.Expr, streams: Streams, options: Mapping[str, str] | None = None) -> Node:
-    """Bind a SELECT to the catalogue's streams. ``options`` are those of the view."""
-    if not isinstance(tree, exp.Select):
+    """Bind a query to the catalogue's streams. ``options`` are those of the view."""
+    tree = tree.unnest()
+    if not isinstance(tree, exp.Select | exp.Union):
         instead = next((f"; {words}" for kind, words in _SETS.items() if isinstance(tree, kind)), "")
-        message = f"a view is made of one SELECT; this is {type(tree).__name__.upper()}{instead}"
+        message = f"a view is made of SELECT and UNION ALL; this is {type(tree).__name__.upper()}{instead}"
         raise SqlError(message, location_of(tree))
+    named, inner = name_relations(tree, streams, query_plan)
+    if isinstance(named, exp.Union):
+        _refuse(options or {}, ("emit", *_OF_JOINS), "UNION ALL")
+        node = union_node(named, partial(query_plan, streams=inner))
+    else:
+        assert isinstance(named, exp.Select)
+        node = _bind_select(named, inner, options or {})
+    return inline_views(node, inner.plan)
+
+
+def _bind_select(tree: exp.Select, streams: Streams, asked: Mapping[str, str]) -> Node:
+    if move_subqueries(tree, streams, query_plan, is_grouped=_aggregates(tree)):
+        refuse_fallback(asked, "one with a subquery")
+    table = from_of(tree)
+    if has_over(tree):
+        return bind_over(tree, streams, asked, _bind_select, output_name)
+    if _aggregates(tree) and not tree.args.get("joins"):
+        tree = imply_window(tree, table, streams)
+        table = from_of(tree)
+    tree = group_distinct(tree, _aggregates(tree), lambda: read_from(table, streams).scope.everything(None))
     _check_parts(tree)
-    table, asked = from_of(tree), options or {}
-    _check_absence(tree, table)
     _check_fallback(tree, table, asked)
     _check_samples(tree, table, asked)
     if is_gather(table) and not tree.args.get("joins"):
@@ -78,7 +95,7 @@ def query_plan(tree: exp.Expr, streams: Streams, options: Mapping[str, str] | No
     if tree.args.get("joins"):
         return _bind_join(tree, streams, asked)
     _refuse(asked, _OF_JOINS, "a view without a join")
-    return _bind_single(tree, read_from(table, streams), streams, asked)
+    return _bind_single(tree, read_from(table, streams, alone=True), streams, asked)
 
 
 def _check_parts(tree: exp.Select) -> None:
@@ -92,26 +109,8 @@ def _check_parts(tree: exp.Select) -> None:
     unknown = [argument for argument, part in tree.args.items() if part and argument not in _KNOWN]
     if unknown:
         raise SqlError(f"{unknown[0].upper()} is not available in a view", location_of(tree))
-    for part in tree.selects:
-        if (window := part.find(exp.Window)) is not None:
-            raise SqlError(f"OVER (...) is not available in a view; {_MOVING}", location_of(window))
-        if (query := part.find(exp.Query)) is not None:
-            message = "a subquery is not available in a view; let another view compute it, and join that one"
-            raise SqlError(message, location_of(query))
     if not tree.selects:
         raise SqlError("a view needs columns: SELECT column, ... FROM stream", location_of(tree))
-
-
-def _check_absence(tree: exp.Select, table: exp.Expr) -> None:
-    """Refuse NOT EXISTS beside what it does not go with."""
-    where = tree.args.get("where")
-    _, absent = split_absence(where.this if where else None)
-    kinds = {"an aggregate": _aggregates(tree), "a join": tree.args.get("joins"), "GATHER": is_gather(table)}
-    kinds["SILENCE"] = is_silence(table)
-    beside = next((kind for kind, there in kinds.items() if there), None)
-    if absent is not None and beside:
-        message = f"NOT EXISTS beside {beside} is not available; let one view read the other"
-        raise SqlError(message, location_of(absent) or location_of(tree))
 
 
 def _check_samples(tree: exp.Select, table: exp.Expr, options: Mapping[str, str]) -> None:
@@ -139,7 +138,9 @@ def _refuse(options: Mapping[str, str], names: Sequence[str], what: str) -> None
 
 def _aggregates(tree: exp.Select) -> bool:
     group = tree.args.get("group") or tree.args.get("having")
-    return bool(group) or any(part.find(exp.AggFunc) for part in tree.selects) or asks_for_samples(tree)
+    calls = [call for part in tree.selects for call in part.find_all(exp.AggFunc)]
+    own = [call for call in calls if call.find_ancestor(exp.Query, exp.Window) is tree]
+    return bool(group or own) or asks_for_samples(tree)
 
 
 def _bind_single(tree: exp.Select, read: From, streams: Streams, options: Mapping[str, str]) -> Node:
@@ -147,14 +148,13 @@ def _bind_single(tree: exp.Select, read: From, streams: Streams, options: Mappin
         message = f"a view needs a stream, and {read.name!r} is a table of the catalogue; {LOOKED_UP}"
         raise SqlError(f"{message}; to ask it alone, write the SELECT without a view", location_of(tree))
     where, scan = tree.args.get("where"), Scan(read.source)
-    asked, absent = split_absence(where.this if where else None)
-    read = add_taken_by(read, options)
+    asked = where.this if where else None
+    read = lay_again(tree, add_taken_by(read, options), streams)
     node = fallback_node(scan, asked, read.scope, streams, options)
+    if not _aggregates(tree):
+        node, read = repeat_in_windows(node, read)
     if asked is not None:
         node = _select(node, asked, read.scope)
-    if absent is not None:
-        refuse_fallback(options, "one with NOT EXISTS")
-        return absence_node(absent, read, Project(node, _columns(tree, read.scope)), streams)
     if _aggregates(tree):
         return _bind_aggregate(tree, node, read, streams, options)
     if read.window and read.window.only_groups:
@@ -172,7 +172,7 @@ def _bind_join(tree: exp.Select, streams: Streams, options: Mapping[str, str]) -
     if grouped and asked:
         raise OptionError("an aggregate over a join needs all combinations in time: it can neither shed nor spill")
     if asked:
-        refuse_overload(binder.is_left)
+        binder.check_overload()
     node = _bind_combinations(tree, binder, options.get("join", "snjoin"), _limit(options))
     return _set_overload(node, asked) if asked else node
 
@@ -183,6 +183,7 @@ def _bind_combinations(tree: exp.Select, binder: JoinBinder, technique: str, lim
         columns = _columns(tree, binder.scope)
         return Project(binder.node(technique, limit), columns)
     window, time = binder.window
+    tree = binder.spell_window_ends(tree)
     groups = AggregateBinder(tree, binder.scope, window)
     return _bind_groups(tree, groups, groups.aggregate(binder.node(technique, limit), time))
 
@@ -230,17 +231,25 @@ def _columns(tree: exp.Select, scope: Scope) -> tuple[tuple[str, Expression], ..
     found: list[tuple[str, Expression]] = []
     for position, part in enumerate(tree.selects, 1):
         if isinstance(part, exp.Star) or (isinstance(part, exp.Column) and isinstance(part.this, exp.Star)):
-            if part.args.get("except_") or part.args.get("replace"):
-                raise SqlError("* cannot leave columns out here", location_of(tree))
-            if isinstance(part, exp.Column):
-                scope.check_table(part)
-            table = part.table.lower() if isinstance(part, exp.Column) else None
-            found += [
-                (outer, Expression.of(name, scope.schema.field(name).type)) for outer, name in scope.everything(table)
-            ]
+            found += [(outer, scope.column(name)) for outer, name in list_star(part, scope)]
         else:
             found.append((output_name(part, position), scalar(part.unalias(), scope)))
     return tuple(found)
+
+
+def list_star(part: exp.Expr, scope: Scope) -> list[tuple[str, str]]:
+    """The columns that * stands for, with their names: all, or those of one relation, but for what it leaves out."""
+    star = part.this if isinstance(part, exp.Column) else part
+    if star.args.get("replace") or star.args.get("rename"):
+        raise SqlError("* can leave columns out (EXCLUDE), and change none; name the columns", location_of(part))
+    if isinstance(part, exp.Column):
+        scope.check_table(part)
+    found = scope.everything(part.table.lower() if isinstance(part, exp.Column) else None)
+    left_out = [identifier(column) for column in star.args.get("except_") or ()]
+    unknown = [name for name in left_out if name not in [outer for outer, _ in found]]
+    if unknown:
+        raise UnknownColumn(unknown[0], scope.name, [outer for outer, _ in found], location_of(part))
+    return [(outer, name) for outer, name in found if outer not in left_out]
 
 
 def output_name(part: exp.Expr, position: int) -> str:

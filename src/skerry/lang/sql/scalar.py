@@ -19,7 +19,7 @@ from skerry.model.duckdb_session import register_batch
 from skerry.model.expression import Expression
 from skerry.model.types import sql_name
 
-__all__ = ["Scope", "check_condition", "condition", "scalar"]
+__all__ = ["Scope", "check_condition", "condition", "constant", "scalar", "type_of_call"]
 
 _REFUSED = (
     *(exp.Query, exp.Subquery, exp.Window, exp.AggFunc, exp.Order, exp.Star, exp.Columns),
@@ -66,8 +66,15 @@ class Scope:
         return True
 
     def everything(self, table: str | None) -> list[tuple[str, str]]:
-        """The columns that * stands for, by the names they have outside and here."""
-        return [(name, name) for name in self.schema.names]
+        """The columns that * stands for, by the names they have outside and here: the ends of a window too."""
+        more = [name for name in self.rewrites if name not in self.schema.names]
+        return [(name, name) for name in (*self.schema.names, *more) if not name.startswith("#")]
+
+    def column(self, name: str) -> Expression:
+        """A column by the name it has here."""
+        if name in self.rewrites:
+            return scalar(exp.column(name, quoted=True), self)
+        return Expression.of(name, self.schema.field(name).type)
 
 
 def condition(tree: exp.Expr, scope: Scope) -> Expression:
@@ -87,7 +94,7 @@ def scalar(tree: exp.Expr, scope: Scope) -> Expression:
     """Bind an expression to a relation's columns, and find its type."""
     for node in tree.walk():
         if isinstance(node, _REFUSED):
-            instead = "; write JOIN, or WHERE NOT EXISTS (...)" if isinstance(node, exp.Query) else ""
+            instead = "; it stands in WHERE, in HAVING, or in SELECT" if isinstance(node, exp.Query) else ""
             raise SqlError(f"{_kind(node)} cannot stand here{instead}", location_of(node) or location_of(tree))
     resolved = _resolve(tree, scope.resolve).transform(_spell_any)
     bare = resolved.unnest()
@@ -102,6 +109,22 @@ def scalar(tree: exp.Expr, scope: Scope) -> Expression:
     except duckdb.Error as error:
         raise SqlError(_first_sentence(str(error)), location_of(tree)) from None
     return Expression(carried, type_, predicate=simple(resolved, scope.schema))
+
+
+def constant(tree: exp.Expr) -> str:
+    """Bind an expression that names no column: the text of its value."""
+    column = tree.find(exp.Column)
+    if column is not None:
+        raise SqlError(f"{write_expression(tree)} must be a constant here", location_of(tree))
+    return scalar(tree, Scope("", pa.schema({"nothing": pa.int64()}))).sql
+
+
+def type_of_call(text: str, columns: pa.Schema, tree: exp.Expr) -> tuple[str, pa.DataType]:
+    """The call of an aggregate over some columns, so that it has a type that Arrow has too; and that type."""
+    try:
+        return _type(text, columns)
+    except duckdb.Error as error:
+        raise SqlError(_first_sentence(str(error)), location_of(tree)) from None
 
 
 def _resolve(tree: exp.Expr, resolve: Callable[[exp.Column], exp.Expr]) -> exp.Expr:

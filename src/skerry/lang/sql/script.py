@@ -26,9 +26,15 @@ from skerry.model.sampling import Sampling
 from skerry.plan.check_times import check_times
 from skerry.plan.limits import Limits
 from skerry.plan.rewrites.inline_views import inline_views
+from skerry.plan.rewrites.merge_selections import merge_selections
+from skerry.plan.rewrites.narrow_waiting import narrow_waiting
+from skerry.plan.rewrites.push_into_unions import push_into_unions
 from skerry.plan.view import ViewPlan
 
 __all__ = ["Session"]
+
+_REWRITES = (push_into_unions, merge_selections, narrow_waiting)
+"""What is done to every plan, in order."""
 
 
 class Session:
@@ -108,8 +114,7 @@ class Session:
         """Enter subscriptions whose predicates can be asked of their streams."""
         predicates, found = Predicates({source.name: source for source in self.catalog.sources()}), []
         sinks, taken = self.catalog.subscriptions.sinks(), self._outputs()
-        for subscription in subscriptions:
-            predicates.check(subscription)
+        for subscription in predicates.check(list(subscriptions)):
             if subscription.sink is not None:
                 _check_sink(subscription, subscription.sink, sinks, taken)
             found.append(subscription)
@@ -166,7 +171,7 @@ class Session:
     def _check_catalog_readers(self, name: str) -> None:
         """What a view reads is not to become something else: a name of the catalogue's that it reads is taken."""
         table = find_catalog_table(name)
-        readers = [plan.name for plan in (self.plans() if table else []) if table in plan.tables]
+        readers = [plan.name for plan in (self.plans() if table else []) if table in plan.named_tables]
         if readers:
             message = f"view {readers[0]!r} reads the table {name!r} of the catalogue"
             raise CatalogError(f"cannot make {name!r}; {message}; choose another name, or drop the view first")
@@ -199,10 +204,11 @@ class Session:
         streams = Streams(self.catalog, partial(self.plan, within=within), hidden=within)
         bind = partial(rules_plan, view, self._base, self._limits) if view.program else query_plan
         root = inline_views(bind(tree.expression, streams, view.options), streams.plan)
+        for rewrite in _REWRITES:
+            root = rewrite(root)
         plan = ViewPlan(view.name, root, view.options, tuple(streams.plans))
-        if plan.views:
-            check_times(plan)
-        elif not view.program and not streams.asked_sensors:
+        check_times(plan)
+        if not plan.views and not view.program and not streams.asked_sensors:
             self._known[view.name] = view, plan
         return plan
 
@@ -212,7 +218,7 @@ class Session:
         if plan is None or bound != view:
             return None
         sources = {source.name: source for source in self.catalog.sources()}
-        reads = (read for read in (*plan.sources, *plan.tables) if not is_catalog_table(read))
+        reads = (read for read in (*plan.sources, *plan.named_tables) if not is_catalog_table(read))
         return plan if all(sources.get(read.name) == read for read in reads) else None
 
     def _drop(self, tree: exp.Drop, name: str) -> None:
@@ -236,7 +242,7 @@ class Session:
 
     def _reads(self, view: View, name: str) -> bool:
         plan = self.plan(view.name)
-        return name in plan.views or any(source.name == name for source in [*plan.sources, *plan.tables])
+        return name in plan.views or any(source.name == name for source in [*plan.sources, *plan.named_tables])
 
     def _check_kind(self, tree: exp.Create | exp.Drop, name: str, verb: str) -> None:
         kinds = {source.name: "TABLE" if source.is_table else "SOURCE" for source in self.catalog.sources()}

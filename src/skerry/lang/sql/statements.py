@@ -14,6 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from skerry.errors import Location, SqlError
 from skerry.lang.sql.foreign_spellings import find_foreign
+from skerry.lang.sql.misspellings import find_misspelled
 from skerry.model.dialect import Dialect
 
 __all__ = ["DIALECT", "Statement", "describe_foreign", "location_of", "read"]
@@ -43,6 +44,7 @@ def read(script: str) -> list[Statement]:
     >>> [statement.text for statement in read("DROP SOURCE a;  DROP SOURCE b")]
     ['DROP SOURCE a', 'DROP SOURCE b']
     """
+    script = script.removeprefix("\ufeff")  # a mark that some editors put in front of a text
     if len(script) > _LONGEST_SCRIPT:
         raise SqlError(f"a script may have {_LONGEST_SCRIPT} characters, this one has {len(script)}")
     try:
@@ -114,10 +116,20 @@ def _parse_known(tokens: Sequence[Token], script: str) -> list[exp.Expr]:
         _look_into(trees, tokens, script)
     except SqlglotError:
         foreign = find_foreign(tokens)
-        if foreign is None:
-            raise
-        raise SqlError(foreign[1], _locate(script, foreign[0].start)) from None
+        if foreign is not None:
+            raise SqlError(foreign[1], _locate(script, foreign[0].start)) from None
+        _refuse_misspelled(tokens, script)
+        raise
+    if any(isinstance(tree, exp.Command) for tree in trees):
+        _refuse_misspelled(tokens, script)
     return trees
+
+
+def _refuse_misspelled(tokens: Sequence[Token], script: str) -> None:
+    """Say of a statement that is wrong which keyword was meant, if one was."""
+    if (found := find_misspelled(tokens)) is not None:
+        token, meant = found
+        raise SqlError(f"cannot read {token.text!r} here; did you mean {meant}?", _locate(script, token.start))
 
 
 def _parse(tokens: Sequence[Token], script: str) -> list[exp.Expr]:

@@ -17,8 +17,7 @@ class Combiner:
 
     def __init__(self, sides: Sequence[Side]) -> None:
         self._sides = tuple(sides)
-        fields = [field.with_name(f"{side.name}.{field.name}") for side in self._sides for field in side.schema]
-        self.schema = pa.schema(fields)
+        self.schema = pa.schema([field for side in self._sides for field in side.fields])
         self.nothing = empty(self.schema)
         self._is_exact = is_exact([self._sides[0].schema.field(key).type for key in self._sides[0].keys])
 

@@ -34,8 +34,8 @@ def _narrow(node: Node, wanted: frozenset[str]) -> Node:
 def _narrow_table(node: Lookup, wanted: frozenset[str]) -> Lookup:
     if not is_catalog_table(node.table) or (isinstance(node, LeftLookup) and node.condition is not None):
         return node
-    looked_up = frozenset[str]().union(*(columns_of(other) for _, other in node.keys))
-    fields = [each for each in node.table.schema if each.name in looked_up or f"{node.name}.{each.name}" in wanted]
+    wanted |= columns_of(node.pair_condition) if node.pair_condition else frozenset()
+    fields = [each for each in node.table.schema if each.name in node.looked_up or f"{node.name}.{each.name}" in wanted]
     if not fields or len(fields) == len(node.table.schema):
         return node
     name = f"{node.table.name}:{','.join(each.name for each in fields)}"

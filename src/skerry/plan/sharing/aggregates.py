@@ -84,9 +84,11 @@ class AggregateMember(Member):
         """One aggregate for all."""
         return _Group(members).plan()
 
-    def fold_key(self, fold: Fold) -> tuple[str, str]:
+    def fold_key(self, fold: Fold) -> tuple[Any, ...]:
         """What a fold computes, and from what."""
-        return fold.function, self.below[fold.argument].sql if fold.argument else ""
+        bare = replace(fold, argument=None, others=(), where=None, name="")
+        columns = (fold.argument, *(name for name, _ in fold.others), fold.where)
+        return bare, *(self.below[column].sql if column else None for column in columns)
 
 
 class _Group:
@@ -94,7 +96,7 @@ class _Group:
 
     def __init__(self, members: Sequence[AggregateMember]) -> None:
         self._members, self._first = tuple(members), members[0]
-        self._folds: dict[tuple[str, str], Fold] = {}
+        self._folds: dict[tuple[Any, ...], Fold] = {}
         self._arguments: dict[str, tuple[str, Expression]] = {}
         for member in members:
             for fold in member.node.folds:
@@ -108,11 +110,15 @@ class _Group:
 
     def _fold(self, member: AggregateMember, fold: Fold) -> Fold:
         """A member's fold under a name of its own."""
-        name, argument = f"_fold{len(self._folds)}", None
-        if fold.argument:
-            given = member.below[fold.argument]
-            argument, _ = self._arguments.setdefault(given.sql, (f"_argument{len(self._arguments)}", given))
-        return replace(fold, argument=argument, name=name)
+        names = {column: self._name_argument(member.below[column]) for column in fold.columns}
+        others = tuple((names[column], type_) for column, type_ in fold.others)
+        argument, where = (names[column] if column else None for column in (fold.argument, fold.where))
+        return replace(fold, argument=argument, others=others, where=where, name=f"_fold{len(self._folds)}")
+
+    def _name_argument(self, given: Expression) -> str:
+        """The column that holds what a fold is computed from."""
+        name, _ = self._arguments.setdefault(given.sql, (f"_argument{len(self._arguments)}", given))
+        return name
 
     def plan(self) -> ViewPlan:
         """One plan for all."""

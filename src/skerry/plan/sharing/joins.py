@@ -49,9 +49,10 @@ class _Stream:
     @classmethod
     def of(cls, relation: Node, side: Side) -> "_Stream | None":
         """None where there is more than a selection between the join and the readings."""
-        assert isinstance(relation, Project)
+        if not isinstance(relation, Project):
+            return None
         asked, below = split_selections(relation.input)
-        if not isinstance(below, Scan) or below.source.is_table:
+        if not isinstance(below, Scan) or below.source.is_table or side.joined:
             return None
         return cls(side, below.source, dict(relation.columns), asked)
 

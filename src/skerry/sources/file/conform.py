@@ -23,9 +23,20 @@ from pyarrow import types as kinds
 
 from skerry.model.duckdb_session import query_batch
 from skerry.model.time import Micros
-from skerry.model.types import TIMESTAMP, sql_name
+from skerry.model.types import TIMESTAMP, TIMESTAMPTZ, is_json, name_column_type, sql_name
 
-__all__ = ["EARLIEST", "LATEST", "Column", "Conformed", "Rows", "can_cast", "cast", "conform", "unpack_texts"]
+__all__ = [
+    "EARLIEST",
+    "LATEST",
+    "Column",
+    "Conformed",
+    "Rows",
+    "can_cast",
+    "cast",
+    "conform",
+    "show_values",
+    "unpack_texts",
+]
 
 Column: TypeAlias = "pa.Array[Any]"
 Rows: TypeAlias = NDArray[np.intp]
@@ -41,6 +52,10 @@ _SHOWN_CHARACTERS = 80
 
 _WHOLE_NUMBER = r"\s*[+-]?[0-9]+(\.0*)?\s*"
 _NUMBER = r"\s*[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:nan|inf|infinity))\s*"
+
+_TIMES = (TIMESTAMP, TIMESTAMPTZ)
+_BY_ARROW = (*_TIMES, pa.bool_(), pa.string())
+"""Types, beside numbers, as which Arrow reads texts."""
 
 _MICROS_PER_UNIT: Mapping[str, int] = {
     "timestamp[s]": 10**6,
@@ -79,6 +94,7 @@ def conform(stored: pa.RecordBatch, schema: pa.Schema, event_time: str | None) -
     ([1], ['ts is missing'])
     """
     columns = cast(stored.columns, schema.types)
+    columns = [_keep_json(column) if is_json(field) else column for field, column in zip(schema, columns, strict=True)]
     readings = pa.RecordBatch.from_arrays(columns, schema=schema)
     triples = zip(schema, stored.columns, columns, strict=True)
     faults = [fault for triple in triples for fault in _find_faults(*triple, required=triple[0].name == event_time)]
@@ -97,8 +113,9 @@ def _find_faults(field: "pa.Field[pa.DataType]", stored: Column, read: Column, r
         yield _explain(stored, _find_rows(stored.is_null()), f"{field.name} is missing")
     if read.null_count > stored.null_count:
         lost = _find_rows(pc.and_(read.is_null(), stored.is_valid()))
-        yield _explain(stored, lost, f"column {field.name}: '", f"' is not {sql_name(field.type)}")
-    if field.type == TIMESTAMP and _reaches_beyond(read):
+        yield _explain(stored, lost, f"column {field.name}: '", f"' is not {name_column_type(field)}")
+    if field.type in _TIMES and _reaches_beyond(read):
+        read = read.cast(TIMESTAMP)
         beyond = _find_rows(pc.or_(pc.less(read, _to_scalar(EARLIEST)), pc.greater(read, _to_scalar(LATEST))))
         yield _explain(stored, beyond, f"column {field.name}: '", "' is out of range, 1900 to 2262")
 
@@ -112,8 +129,26 @@ def _explain(stored: Column, rows: Rows, before: str, after: str | None = None) 
     """Give each row its reason, with the stored value in it where there is more to say after it."""
     if after is None:
         return rows, [before] * rows.size
-    texts = stored.take(rows).cast(pa.string()).to_pylist()
+    texts = show_values(stored.take(rows))
     return rows, [f"{before}{str(text)[:_SHOWN_CHARACTERS]}{after}" for text in texts]
+
+
+def show_values(column: Column) -> list[str | None]:
+    """Values as texts, for dead letters.
+
+    >>> show_values(pa.array([[1, 2], None]))
+    ['[1, 2]', None]
+    """
+    if kinds.is_nested(column.type) or kinds.is_interval(column.type):
+        return [None if value is None else str(value) for value in column.to_pylist()]
+    texts: list[str | None] = column.cast(pa.string()).to_pylist()
+    return texts
+
+
+def _keep_json(texts: Column) -> Column:
+    """Texts that are JSON; NULL for others."""
+    unit = pa.record_batch({"c": texts})
+    return query_batch("SELECT CASE WHEN json_valid(c) THEN c END AS c FROM unit", unit).column(0)
 
 
 def _find_rows(marks: Column) -> Rows:
@@ -135,10 +170,18 @@ def can_cast(source: pa.DataType, target: pa.DataType) -> bool:
         return can_cast(source.value_type, target)
     if source == target or _is_text(source) or kinds.is_null(source):
         return True
+    if kinds.is_list(target):
+        is_list = kinds.is_list(source) or kinds.is_large_list(source) or kinds.is_fixed_size_list(source)
+        return is_list and can_cast(source.value_type, target.value_type)
+    is_text = target == pa.string()
     if _is_moment(source):
-        return target in (TIMESTAMP, pa.string())
+        return is_text or target in _TIMES or kinds.is_date32(target)
+    if kinds.is_time(source):
+        return is_text or kinds.is_time(target)
     exact = kinds.is_integer(source) or kinds.is_boolean(source)
-    return (exact and target != TIMESTAMP) or (_is_fractional(source) and target not in (TIMESTAMP, pa.bool_()))
+    if exact and kinds.is_boolean(target):
+        return True
+    return (exact or _is_fractional(source)) and (is_text or kinds.is_integer(target) or _is_fractional(target))
 
 
 def cast(columns: Sequence[Column], targets: Sequence[pa.DataType]) -> list[Column]:
@@ -176,6 +219,9 @@ def _statement(unit: pa.RecordBatch, targets: Sequence[pa.DataType]) -> str:
 def _expression(name: str, source: pa.DataType, target: pa.DataType) -> str:
     """Write the cast of one column in SQL."""
     tried = f"TRY_CAST({name} AS {'TIMESTAMPTZ' if target == TIMESTAMP else sql_name(target)})"
+    if kinds.is_list(target) and _is_text(source):  # as JSON, which has escapes, or else as DuckDB writes lists
+        as_json, plain = (f"TRY(CAST({each} AS {sql_name(target)}))" for each in (f"TRY_CAST({name} AS JSON)", name))
+        return f"coalesce({as_json}, {plain})"
     if kinds.is_integer(target) and _is_fractional(source):
         return f"CASE WHEN {name} = trunc({name}) THEN {tried} END"
     if not _is_text(source) or not (kinds.is_integer(target) or kinds.is_floating(target)):
@@ -192,12 +238,14 @@ def _cast_by_arrow(column: Column, target: pa.DataType) -> "Column | None":
         return _to_micros(column).cast(target)
     if kinds.is_null(column.type):
         return column.cast(target)
-    return _cast_text_by_arrow(column, target) if _is_text(column.type) and _is_plain(column, target) else None
+    is_simple = target in _BY_ARROW or kinds.is_integer(target) or kinds.is_floating(target)
+    is_read = is_simple and _is_text(column.type) and _is_plain(column, target)
+    return _cast_text_by_arrow(column, target) if is_read else None
 
 
 def _cast_text_by_arrow(texts: Column, target: pa.DataType) -> "Column | None":
     """Let Arrow read texts, which it does for all of them or for none; a sample spares a long way to the latter."""
-    for meant in (target, pa.timestamp("us", "UTC")) if target == TIMESTAMP else (target,):
+    for meant in _TIMES if target in _TIMES else (target,):
         try:
             texts[:_SAMPLE].cast(meant)
             return texts.cast(meant).cast(target)
@@ -212,7 +260,7 @@ def _is_plain(texts: Column, target: pa.DataType) -> bool:
     Arrow also takes '0x10' for a number, 'nan(7)' for one, and '2026-01-31 10' for a time.
     """
     bounds, data = unpack_texts(texts)
-    if target == TIMESTAMP:
+    if target in _TIMES:
         filled = np.diff(bounds) > 0
         starts, ends = bounds[:-1][filled], bounds[1:][filled]
         return bool((ends - starts > _COLON_AT).all() and (data[starts + _COLON_AT] == ord(":")).all())

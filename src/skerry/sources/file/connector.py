@@ -28,6 +28,7 @@ from skerry.sources.file.lane import MANY_ROWS, FileLane, StoredFile, Unit
 from skerry.sources.file.options import FILE_OPTIONS, FileOptions
 from skerry.sources.file.parquet import ParquetLane
 from skerry.sources.file.text import TextLane
+from skerry.sources.file.unpack import PACKED, format_suffix, is_packed
 from skerry.sources.source import REJECTS, Connector, Decoded, Split
 
 __all__ = ["FileConnector"]
@@ -154,7 +155,7 @@ class FileConnector(Connector):
 
     @property
     def _format(self) -> type[FileLane]:
-        return _FORMATS[_suffix(self.files[0].path)]
+        return _FORMATS[format_suffix(self.files[0].path)]
 
     @cached_property
     def _block_bytes(self) -> int:
@@ -188,13 +189,13 @@ def _find_files(pattern: str, base: Path) -> list[str]:
 
 def _check_suffixes(pattern: str, paths: Sequence[str]) -> None:
     """Refuse files of an unknown format, or of more than one."""
-    unknown = [path for path in paths if _suffix(path) not in _FORMATS]
+    unknown = [path for path in paths if format_suffix(path) not in _FORMATS]
     if unknown:
-        raise SourceError(f"{unknown[0]} has an unknown suffix; known are {', '.join(_FORMATS)}")
-    if len({_FORMATS[_suffix(path)] for path in paths}) > 1:
-        mixed = ", ".join(sorted({_suffix(path) for path in paths}))
+        known = f"{', '.join(_FORMATS)}, text also with {' or '.join(PACKED)} behind it"
+        raise SourceError(f"{unknown[0]} has an unknown suffix; known are {known}")
+    packed = [path for path in paths if is_packed(path) and not issubclass(_FORMATS[format_suffix(path)], TextLane)]
+    if packed:
+        raise SourceError(f"{packed[0]} is compressed twice: Parquet is compressed inside; unpack it")
+    if len({_FORMATS[format_suffix(path)] for path in paths}) > 1:
+        mixed = ", ".join(sorted({format_suffix(path) for path in paths}))
         raise SourceError(f"{pattern!r} matches files of different formats: {mixed}; a source has one")
-
-
-def _suffix(path: str) -> str:
-    return Path(path).suffix.lower()

@@ -23,6 +23,7 @@ from skerry.sources.file.csv_records import (
 )
 from skerry.sources.file.lane import find_columns, report_read_errors
 from skerry.sources.file.text import Block, Lines, Parsed, TextLane, read_raw_block
+from skerry.sources.file.unpack import open_text
 
 __all__ = ["CsvLane"]
 
@@ -49,7 +50,7 @@ class CsvLane(TextLane):
 
     def event_time_of(self, line: str) -> str | None:
         """Find the field of the event time."""
-        index = self._layout.indices[self._definition.schema.names.index(str(self._definition.event_time))]
+        index = self._layout.indices[self._definition.stored_schema.names.index(str(self._definition.event_time))]
         fields = _split_fields(line, self._options.delimiter)
         return fields[index] if len(fields) == self._layout.width else None
 
@@ -103,7 +104,7 @@ class CsvLane(TextLane):
             odd[int(row.number or 0) - 1] = row.actual_columns
             return "skip"
 
-        schema = pa.schema([(name, pa.string()) for name in self._definition.schema.names])
+        schema = pa.schema([(name, pa.string()) for name in self._definition.stored_schema.names])
         if not len(lines):
             return _Records(empty(schema), odd)
         data = unpack_texts(lines.text)[1].data
@@ -144,10 +145,10 @@ class CsvLane(TextLane):
     @cached_property
     def _layout(self) -> "_Layout":
         """Read the header, or lay out the declared columns where there is none."""
-        schema = self._definition.schema
+        schema = self._definition.stored_schema
         if not (self._options.header and self._file.size):
             return _Layout(len(schema), list(range(len(schema))), 0)
-        with report_read_errors(self.name), open(self.name, "rb") as file:
+        with report_read_errors(self.name), open_text(self.name) as file:
             line = file.readline(self._options.max_line_bytes + 2)
         names = self._parse_header(line)
         return _Layout(len(names), find_columns(self.name, schema, names), len(line))

@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from skerry.model.arrays import Bools
 from skerry.model.duckdb_session import query_batch
+from skerry.model.types import is_json
 from skerry.sources.file.conform import Column
 from skerry.sources.file.text import Lines, Parsed, TextLane
 
@@ -43,19 +44,21 @@ class JsonLane(TextLane):
 
     def parse(self, lines: Lines) -> Parsed:
         """Let DuckDB take the objects apart, all declared keys at once."""
-        fits, texts = extract_texts(lines.text.cast(pa.string()), self._definition.schema.names)
+        fits, texts = extract_texts(lines.text.cast(pa.string()), self._definition.stored_schema)
         objects, rejects = lines.reject(~fits, NO_OBJECT)
         return Parsed(texts, objects, rejects)
 
 
-def extract_texts(lines: Column, names: list[str]) -> tuple[Bools, pa.RecordBatch]:
-    """Which lines are JSON objects, and of those the values of some keys, as texts.
+def extract_texts(lines: Column, schema: pa.Schema) -> tuple[Bools, pa.RecordBatch]:
+    """Which lines are JSON objects, and of those the values of some keys, as texts; of JSON columns as JSON.
 
-    >>> fits, texts = extract_texts(pa.array(['{"A": 1.5, "b": [1]}', "[]"]), ["a", "b"])
+    >>> schema = pa.schema([("a", pa.float64()), ("b", pa.string())])
+    >>> fits, texts = extract_texts(pa.array(['{"A": 1.5, "b": [1]}', "[]"]), schema)
     >>> fits.tolist(), texts.to_pylist()
     ([True, False], [{'a': '1.5', 'b': '[1]'}])
     """
-    found = query_batch(_statement(names), pa.record_batch({"line": lines}))
+    names = schema.names
+    found = query_batch(_statement(schema), pa.record_batch({"line": lines}))
     fits: Bools = found.column("fits").to_numpy(zero_copy_only=False)
     texts, objects = (found, lines) if fits.all() else (found.filter(pa.array(fits)), lines.filter(pa.array(fits)))
     return fits, pa.RecordBatch.from_arrays(_add_other_cases(objects, names, texts.columns[1:]), names)
@@ -90,15 +93,23 @@ def _to_pointer(key: str) -> str:
     return "/" + key.replace("~", "~0").replace("/", "~1")
 
 
-def _statement(names: list[str]) -> str:
+def _statement(schema: pa.Schema) -> str:
     """Write the extraction of some keys in SQL; a key is quoted as a JSON pointer, and that as a text."""
-    pointers = ", ".join(_quote(_to_pointer(name)) for name in names)
-    columns = ", ".join(f"found[{index}] AS c{index}" for index in range(1, len(names) + 1))
+    pointers = ", ".join(_quote(_to_pointer(name)) for name in schema.names)
+    columns = ", ".join(f"{_extract(field, index)} AS c{index}" for index, field in enumerate(schema, 1))
     return f"""
         SELECT coalesce(json_type(object) = 'OBJECT', false) AS fits, {columns}
         FROM (SELECT object, json_extract_string(object, [{pointers}]) AS found
               FROM (SELECT CASE WHEN json_valid(line) THEN line END AS object FROM unit))
     """
+
+
+def _extract(field: pa.Field, index: int) -> str:
+    """Write the value of a key in SQL: as a text, or as it stands there if JSON is asked for."""
+    if not is_json(field):
+        return f"found[{index}]"
+    value = f"json_extract(object, {_quote(_to_pointer(field.name))})::VARCHAR"
+    return f"CASE WHEN found[{index}] IS NOT NULL THEN {value} END"
 
 
 def _quote(text: str) -> str:

@@ -16,6 +16,7 @@ from skerry.model.time import START_OF_TIME, Micros
 from skerry.sources.ahead import AheadLimit
 from skerry.sources.file.conform import Rows
 from skerry.sources.file.options import FileOptions
+from skerry.sources.file.unpack import is_packed, open_text
 from skerry.sources.source import Lane
 
 __all__ = ["MANY_ROWS", "FileLane", "StoredFile", "Unit", "find_columns", "report_read_errors"]
@@ -31,26 +32,33 @@ class StoredFile:
     """A file as it was when the source was opened: what is appended later is not read.
 
     ``checksum`` is that of its first bytes. It shows that a file is another one by now, on any machine: times and
-    numbers of files differ between machines.
+    numbers of files differ between machines. Of a compressed file, ``size`` is that of the text, and ``packed_size``
+    its own.
     """
 
     path: str
     size: int
     checksum: int
+    packed_size: int | None = None
 
     @classmethod
     def look_at(cls, path: str) -> "StoredFile":
         """A file as it is now."""
         with report_read_errors(path), open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
-            return cls(path, size, crc32(file.read(min(size, _HEAD_BYTES))))
+            checksum = crc32(file.read(min(size, _HEAD_BYTES)))
+            if not is_packed(path):
+                return cls(path, size, checksum)
+            with open_text(path) as text:
+                return cls(path, os.fstat(text.fileno()).st_size, checksum, size)
 
     def check_unchanged(self, *, may_grow: bool) -> None:
         """Refuse to go on with a file that has lost something, or is another one."""
         with report_read_errors(self.path), open(self.path, "rb") as file:
-            size, head = os.fstat(file.fileno()).st_size, file.read(min(self.size, _HEAD_BYTES))
-        if size < self.size or (size > self.size and not may_grow):
-            raise SourceError(f"{self.path} has changed while it was read: it had {self.size} bytes, now {size}")
+            stored = self.size if self.packed_size is None else self.packed_size
+            size, head = os.fstat(file.fileno()).st_size, file.read(min(stored, _HEAD_BYTES))
+        if size < stored or (size > stored and not (may_grow and self.packed_size is None)):
+            raise SourceError(f"{self.path} has changed while it was read: it had {stored} bytes, now {size}")
         if crc32(head) != self.checksum:
             raise SourceError(f"{self.path} has changed while it was read: it begins with other bytes")
 
@@ -77,6 +85,11 @@ class FileLane(Lane):
         self.name, self._unit_rows = file.path, unit_rows
         self._file, self._definition, self._options, self._block_bytes = file, definition, options, block_bytes
         self._limit = AheadLimit.of(definition)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns that are stored."""
+        return self._definition.stored_schema
 
     @abstractmethod
     def check(self) -> None:

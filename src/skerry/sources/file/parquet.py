@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyarrow import types as kinds
 
 from skerry.catalog import Source
 from skerry.errors import OptionError, SourceError
@@ -18,9 +19,11 @@ from skerry.kernels.ahead import WITNESSES
 from skerry.model.arrays import Int64s
 from skerry.model.batch import as_batch, empty, join
 from skerry.model.time import START_OF_TIME, Micros
-from skerry.model.types import TIMESTAMP, sql_name
+from skerry.model.types import TIMESTAMP, TIMESTAMPTZ, is_json, name_column_type, sql_name
 from skerry.sources.dead_letters import make_dead_letters, show_line
-from skerry.sources.file.conform import EARLIEST, LATEST, Conformed, Rows, can_cast, conform
+from skerry.sources.epoch_times import count_since_1970
+from skerry.sources.file.conform import EARLIEST, LATEST, Conformed, Rows, can_cast, conform, show_values
+from skerry.sources.file.generated import conform_source
 from skerry.sources.file.lane import MANY_ROWS, FileLane, StoredFile, Unit, find_columns, report_read_errors
 from skerry.sources.file.options import FileOptions
 from skerry.sources.source import REJECTS
@@ -67,8 +70,11 @@ class ParquetLane(FileLane):
 
     def check(self) -> None:
         """Read the footer, and compare its columns with the declaration."""
-        if self._options.event_time_unit is not None:
-            raise OptionError(f"option event_time_unit is for text; the times of {self.name} have a unit of their own")
+        name = str(self._definition.event_time)
+        if self._options.event_time_unit is not None and kinds.is_timestamp(self._types.get(name, pa.null())):
+            raise OptionError(
+                f"option event_time_unit is for numbers; the times of {self.name} have a unit of their own"
+            )
         _ = self._columns
 
     def count(self) -> int:
@@ -81,7 +87,7 @@ class ParquetLane(FileLane):
 
     def decode(self, unit: int) -> Unit:
         """Read a unit."""
-        stored = self._read(self._pieces[unit], self._definition.schema.names)
+        stored = self._read(self._pieces[unit], self._definition.stored_schema.names)
         found = self._conform(stored)
         rejects = self._reject(unit, stored, found.misfits, found.reasons) if found.reasons else empty(REJECTS)
 
@@ -98,7 +104,7 @@ class ParquetLane(FileLane):
         any, the whole of it is read.
         """
         schema, piece = self._definition.schema, self._pieces[unit]
-        if self._definition.event_time is None or not self._is_whole(piece):
+        if self._definition.event_time is None or self._definition.generated or not self._is_whole(piece):
             return self.decode(unit)
         if not all(self._fits(piece.group, name) for name in schema.names):
             return self.decode(unit)
@@ -157,12 +163,24 @@ class ParquetLane(FileLane):
         return piece == self._as_piece(piece.group)
 
     def _conform(self, stored: pa.RecordBatch) -> Conformed:
-        return conform(stored, self._definition.schema, self._definition.event_time)
+        return conform_source(self._count_times(stored), self._definition)
+
+    def _count_times(self, stored: pa.RecordBatch) -> pa.RecordBatch:
+        """Stored columns, with event times as moments where they are numbers in a unit."""
+        name, unit = str(self._definition.event_time), self._options.event_time_unit
+        if unit is None or name not in stored.schema.names:
+            return stored
+        index = stored.schema.get_field_index(name)
+        return stored.set_column(index, name, count_since_1970(stored.column(index).cast(pa.string()), unit))
+
+    def _is_counted(self, field: pa.Field) -> bool:
+        return self._options.event_time_unit is not None and field.name == self._definition.event_time
 
     def _fits(self, group: int, name: str) -> bool:
         """Whether the footer shows that a column makes no row of a row group a misfit."""
-        if self._definition.schema.field(name).type != TIMESTAMP:
-            return self._types[name] == self._definition.schema.field(name).type
+        field = self._definition.schema.field(name)
+        if field.type not in (TIMESTAMP, TIMESTAMPTZ):
+            return self._types[name] == field.type and not is_json(field)
         ends = self._ends_by_statistics(group, name)
         if ends is None or ends[0] < EARLIEST or ends[1] > LATEST:
             return False
@@ -170,7 +188,7 @@ class ParquetLane(FileLane):
 
     def _reject(self, unit: int, stored: pa.RecordBatch, misfits: Rows, reasons: Sequence[str]) -> pa.RecordBatch:
         """Write the rows that do not fit as JSON, with their numbers in the file, from 1."""
-        columns = [column.take(misfits).cast(pa.string()).to_pylist() for column in stored.columns]
+        columns = [show_values(column.take(misfits)) for column in stored.columns]
         rows = [dict(zip(stored.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
         readings = [show_line(json.dumps(row, ensure_ascii=False).encode()) for row in rows]
         group, first, _ = self._pieces[unit]
@@ -190,10 +208,13 @@ class ParquetLane(FileLane):
     def _read_times(self, piece: _Piece) -> Int64s:
         """The event times of a piece, without those that do not fit."""
         name = str(self._definition.event_time)
-        schema = pa.schema([self._definition.schema.field(name)])
         if not piece.rows:
             return np.zeros(0, np.int64)
-        read = conform(self._read(piece, [name]), schema, name).readings
+        if name in self._columns:
+            schema = pa.schema([self._definition.schema.field(name)])
+            read = conform(self._count_times(self._read(piece, [name])), schema, name).readings
+        else:
+            read = self._conform(self._read(piece, self._definition.stored_schema.names)).readings
         times: Int64s = read.column(name).cast(pa.int64()).to_numpy()
         return times
 
@@ -220,6 +241,8 @@ class ParquetLane(FileLane):
 
     def _ends_by_statistics(self, group: int, name: str) -> tuple[Micros, Micros] | None:
         """Take the extremes of a column of times from the footer, if it holds them and they are times there."""
+        if name not in self._leaves:
+            return None
         found = self._statistics(group, name)
         kind = json.loads(self._footer.schema.column(self._leaves[name]).logical_type.to_json())
         if kind["Type"] != "Timestamp" or found is None or not found.has_min_max:
@@ -247,12 +270,12 @@ class ParquetLane(FileLane):
     @cached_property
     def _columns(self) -> dict[str, str]:
         """The names the declared columns have in the file."""
-        schema, stored = self._definition.schema, self._footer.schema.to_arrow_schema()
+        schema, stored = self._definition.stored_schema, self._footer.schema.to_arrow_schema()
         indices = find_columns(self.name, schema, stored.names)
         for field, index in zip(schema, indices, strict=True):
-            if not can_cast(stored.field(index).type, field.type):
+            if not self._is_counted(field) and not can_cast(stored.field(index).type, field.type):
                 column = f"column {field.name} of {self.name} is {sql_name(stored.field(index).type)}"
-                raise SourceError(f"{column}, which cannot be read as {sql_name(field.type)}")
+                raise SourceError(f"{column}, which cannot be read as {name_column_type(field)}")
         return {name: stored.names[index] for name, index in zip(schema.names, indices, strict=True)}
 
     @cached_property
@@ -265,7 +288,7 @@ class ParquetLane(FileLane):
     def _leaves(self) -> dict[str, int]:
         """The indices of the declared columns among all of the file, nested ones counted."""
         paths = [self._footer.schema.column(leaf).path for leaf in range(self._footer.num_columns)]
-        return {name: paths.index(column) for name, column in self._columns.items()}
+        return {name: paths.index(column) for name, column in self._columns.items() if column in paths}
 
 
 def _cut_group(whole: _Piece, most: int) -> list[_Piece]:

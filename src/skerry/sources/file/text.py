@@ -28,9 +28,11 @@ from skerry.model.time import START_OF_TIME, Micros
 from skerry.sources.dead_letters import SHOWN_BYTES, byte_location, make_dead_letters, show_line
 from skerry.sources.epoch_times import count_since_1970
 from skerry.sources.file.conform import Rows, conform, unpack_texts
+from skerry.sources.file.generated import conform_source
 from skerry.sources.file.lane import MANY_ROWS, FileLane, StoredFile, Unit, report_read_errors
 from skerry.sources.file.moments import read_moments
 from skerry.sources.file.options import FileOptions
+from skerry.sources.file.unpack import open_text
 from skerry.sources.source import REJECTS
 
 __all__ = ["Block", "Lines", "Parsed", "TextLane", "read_block", "read_raw_block"]
@@ -186,7 +188,7 @@ def read_raw_block(path: str, start: int, stop: int, longest: int) -> Block:
     passed over, piece by piece.
     """
     before = max(0, start - 1)  # the byte before the block tells whether a line starts at its first byte
-    with open(path, "rb") as file:
+    with open_text(path) as file:
         file.seek(before)
         data = file.read(stop - before + _AHEAD_BYTES)
         begin = _find_first_line(data, start, stop - before)
@@ -304,7 +306,7 @@ class TextLane(FileLane):
         with report_read_errors(self.name):
             block = self.read_records(*self._byte_range(unit))
             parsed = self.parse(block.lines.skip_to(self.body_start()))
-        found = conform(self._read_numbers(parsed.texts), self._definition.schema, self._definition.event_time)
+        found = conform_source(self._read_numbers(parsed.texts), self._definition)
         misfits = parsed.lines.take(found.misfits).to_dead_letters(found.reasons)
 
         def reject(rows: Rows, reasons: Sequence[str]) -> pa.RecordBatch:
@@ -337,16 +339,19 @@ class TextLane(FileLane):
 
     def _read_times(self, lines: Lines) -> Int64s:
         """The event times of lines, without those that cannot be read."""
-        name = str(self._definition.event_time)
-        texts = self._read_numbers(self.parse(lines).texts.select([name]))
-        read = conform(texts, pa.schema([self._definition.schema.field(name)]), name).readings
+        name, texts = str(self._definition.event_time), self.parse(lines).texts
+        if self._has_computed_time:
+            read = conform_source(texts, self._definition).readings
+        else:
+            schema = pa.schema([self._definition.schema.field(name)])
+            read = conform(self._read_numbers(texts.select([name])), schema, name).readings
         times: Int64s = read.column(name).cast(pa.int64()).to_numpy()
         return times
 
     def _read_numbers(self, texts: pa.RecordBatch) -> pa.RecordBatch:
         """Texts, with those of the event time as moments where they are numbers in a unit."""
         name, unit = self._definition.event_time, self._options.event_time_unit
-        if name is None or unit is None:
+        if name is None or unit is None or self._has_computed_time:
             return texts
         index = texts.schema.get_field_index(name)
         return texts.set_column(index, name, count_since_1970(texts.column(index), unit))
@@ -407,7 +412,14 @@ class TextLane(FileLane):
         middle = sorted([*moments, *around])[(len(moments) + len(around) - 1) // 2]
         return next((moment for moment in moments if moment <= middle + self._limit.near_us), middle)
 
+    @property
+    def _has_computed_time(self) -> bool:
+        return self._definition.event_time in dict(self._definition.generated)
+
     def _find_moments(self, lines: "pa.Array[Any]") -> list[Micros]:
+        if self._has_computed_time:
+            found = self._read_times(Lines(self.name, lines, np.zeros(len(lines), np.int64)))
+            return [Micros(moment) for moment in found.tolist()]
         return read_moments(
             [self.event_time_of(line.decode()) for line in lines.to_pylist()], self._options.event_time_unit
         )

@@ -14,6 +14,7 @@ from skerry.errors import SourceError
 from skerry.model.batch import join
 from skerry.model.duckdb_session import query_batch
 from skerry.model.time import Micros
+from skerry.model.types import is_json
 from skerry.sources.dead_letters import byte_location
 from skerry.sources.file.csv import CsvLane
 from skerry.sources.file.csv_records import LONGEST_RECORD_BYTES
@@ -105,7 +106,7 @@ def _receive(lane: TextLane, start: int, stop: int, arrived_us: Micros) -> pa.Re
     """Lines as JSON, each with its location in the file."""
     block = lane.read_records(start, stop)
     parsed = lane.parse(block.lines.skip_to(lane.body_start()))
-    lines = parsed.lines.text.cast(pa.string()) if isinstance(lane, JsonLane) else _to_json(parsed.texts)
+    lines = parsed.lines.text.cast(pa.string()) if isinstance(lane, JsonLane) else _to_json(parsed.texts, lane.schema)
     readings = _make(_locate(parsed.lines), lines, pa.nulls(len(lines), pa.string()), arrived_us)
     letters = [
         _make(batch.column("place"), batch.column("reading"), batch.column("reason"), arrived_us)
@@ -114,10 +115,18 @@ def _receive(lane: TextLane, start: int, stop: int, arrived_us: Micros) -> pa.Re
     return join([readings, *letters], RECEIVED)
 
 
-def _to_json(texts: pa.RecordBatch) -> "pa.Array[Any]":
-    names = ", ".join('"' + name.replace('"', '""') + '"' for name in texts.schema.names)
+def _to_json(texts: pa.RecordBatch, schema: pa.Schema) -> "pa.Array[Any]":
+    names = ", ".join(_write_column(schema.field(name)) for name in texts.schema.names)
     found = query_batch(f"SELECT to_json(unit)::VARCHAR AS line FROM (SELECT {names} FROM unit) AS unit", texts)
     return found.column("line")
+
+
+def _write_column(field: "pa.Field[pa.DataType]") -> str:
+    """A column in SQL: as the text that it is, or as the JSON that it says it is."""
+    name = '"' + field.name.replace('"', '""') + '"'
+    return (
+        f"CASE WHEN json_valid({name}) THEN {name}::JSON ELSE to_json({name}) END AS {name}" if is_json(field) else name
+    )
 
 
 def _locate(lines: Lines) -> "pa.Array[Any]":

@@ -40,8 +40,8 @@ class MqttConnector(SpooledConnector):
         BrokerAddress.parse(options.url)
         topic = Topic.parse(options.topic)
         for column in topic.columns:
-            if column not in definition.schema.names:
-                known = ", ".join(definition.schema.names)
+            if column not in definition.stored_schema.names:
+                known = ", ".join(definition.stored_schema.names)
                 raise OptionError(f"topic {options.topic!r} fills {column!r}, which is no column; there are {known}")
         decoder = Decoder(definition, topic.pattern, options.event_time_unit, options.arrival_time)
         return cls(definition, decoder, None, options, base.absolute())
@@ -53,6 +53,7 @@ class MqttConnector(SpooledConnector):
 
     def _identity(self) -> Identity:
         assert self.options is not None
-        names, topic = self.definition.schema.names, Topic.parse(self.options.topic)
+        names, topic = self.definition.stored_schema.names, Topic.parse(self.options.topic)
         sensor = "sensor" if "sensor" in names and "sensor" not in topic.columns else None
-        return Identity(self.options.sequence, self.definition.event_time, sensor)
+        moment = self.definition.event_time if self.definition.event_time in names else None
+        return Identity(self.options.sequence, moment, sensor)

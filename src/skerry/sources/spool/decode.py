@@ -12,7 +12,8 @@ from skerry.model.batch import join
 from skerry.sources.ahead import AheadLimit
 from skerry.sources.dead_letters import make_dead_letters, show_line
 from skerry.sources.epoch_times import count_since_1970
-from skerry.sources.file.conform import Column, conform
+from skerry.sources.file.conform import Column
+from skerry.sources.file.generated import conform_source
 from skerry.sources.file.jsonl import NO_OBJECT, extract_texts
 from skerry.sources.source import REJECTS, Decoded
 from skerry.sources.spool.origins import match_origins
@@ -38,9 +39,9 @@ class Decoder:
         """Readings in the order in which they came, and the dead letters among them."""
         problems = received.filter(pc.is_valid(received.column("problem")))
         sound = received.filter(pc.is_null(received.column("problem")))
-        fits, texts = extract_texts(sound.column("line"), self.definition.schema.names)
+        fits, texts = extract_texts(sound.column("line"), self.definition.stored_schema)
         objects = sound.filter(pa.array(fits))
-        found = conform(self._complete(texts, objects), self.definition.schema, self.definition.event_time)
+        found = conform_source(self._complete(texts, objects), self.definition)
         is_fit = np.ones(objects.num_rows, np.bool_)
         is_fit[found.misfits] = False
         fitting, readings = objects.filter(pa.array(is_fit)), found.readings
@@ -58,7 +59,7 @@ class Decoder:
         columns = dict(zip(texts.schema.names, texts.columns, strict=True))
         columns |= match_origins(self.pattern, objects.column("origin"))
         moment = self.definition.event_time
-        if moment is not None:
+        if moment in columns:
             columns[moment] = self._read_moments(columns[moment], objects.column("arrived"))
         return pa.record_batch(columns)
 

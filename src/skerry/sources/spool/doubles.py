@@ -40,7 +40,7 @@ class Identity:
         names = {name: key for name, key in wanted.items() if key is not None}
         if not names:
             return found
-        fits, texts = extract_texts(lines, list(dict.fromkeys(names.values())))
+        fits, texts = extract_texts(lines, pa.schema([(name, pa.string()) for name in dict.fromkeys(names.values())]))
         rows = np.where(fits, np.cumsum(fits) - 1, -1)
         index = pa.array(rows, mask=rows < 0)
         return found | {name: texts.column(key).take(index) for name, key in names.items()}

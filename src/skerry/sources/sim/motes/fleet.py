@@ -139,7 +139,10 @@ class Fleet:
         if not mote.is_alive:
             self._revive(mote, number, now_us)
         readings = mote.measure(since_us, now_us)
-        sent = self._sender.send(mote, number, readings, now_us) if readings else 0
+        if readings:
+            sent = self._sender.send(mote, number, readings, now_us)
+        else:
+            sent = self._sender.send_held_back(mote, number, now_us)
         mote.spend(now_us - since_us, sent)
         if not readings:
             self._look_in(mote, number, now_us)

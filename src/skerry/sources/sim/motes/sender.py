@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from skerry.model.time import Micros
+from skerry.model.time import MICROS, Micros
 from skerry.sources.sim.motes.link import Link
 from skerry.sources.sim.motes.mote import Mote, Reading
 from skerry.sources.sim.motes.payload import ENCODERS, TIME_WRITERS, encode_state, garble
@@ -13,6 +13,8 @@ from skerry.sources.sim.motes.tally import Tally
 from skerry.sources.sim.motes.truth import Truth
 
 __all__ = ["Sender"]
+
+_LONGEST_HOLD_US = 5 * MICROS["SECOND"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Sender:
     ) -> None:
         self._settings, self._radio, self._truth, self._tally, self._clock = settings, radio, truth, tally, clock
         self._encode, self._write_time = ENCODERS[settings.encoding], TIME_WRITERS[settings.time_form]
-        self._held_back: dict[str, _Message] = {}
+        self._held_back: dict[str, tuple[_Message, Micros]] = {}
 
     def send(self, mote: Mote, number: int, readings: list[Reading], now_us: Micros) -> int:
         """Send readings in a message, perhaps twice, broken, or after the next one; say how many went over the radio.
@@ -51,14 +53,26 @@ class Sender:
         A message that is held back costs when it is sent.
         """
         message = self._compose(mote, readings)
-        held_back = self._held_back.pop(mote.name, None)
+        held_back, _ = self._held_back.pop(mote.name, (None, 0))
         if held_back is None and mote.faults.is_held_back(message.number):
-            self._held_back[mote.name] = message
+            self._held_back[mote.name] = message, now_us
             self._tally.reordered += 1
             return 0
         mote.silent_since_us = now_us
         waiting = [message] if held_back is None else [message, held_back]
         return sum(self._send(each, number) for each in waiting)
+
+    def send_held_back(self, mote: Mote, number: int, now_us: Micros) -> int:
+        """Send what a mote has held back for long, though nothing else is to be sent; say how many went over the radio.
+
+        A mote that seldom has something to say would hold a message back until it is late everywhere.
+        """
+        held_back, since_us = self._held_back.get(mote.name, (None, now_us))
+        if held_back is None or now_us - since_us < _LONGEST_HOLD_US:
+            return 0
+        del self._held_back[mote.name]
+        mote.silent_since_us = now_us
+        return self._send(held_back, number)
 
     def send_state(self, mote: Mote, number: int, now_us: Micros) -> None:
         """Say how a mote is, for whoever asks later too; if that cannot be done now, at its next turn."""
@@ -71,7 +85,8 @@ class Sender:
 
     def forget(self, mote: Mote) -> None:
         """Lose what a mote held back."""
-        if lost := self._held_back.pop(mote.name, None):
+        lost, _ = self._held_back.pop(mote.name, (None, 0))
+        if lost is not None:
             self._tally.lost_readings += len(lost.readings)
 
     def acknowledge(self, sent: Any) -> None:
@@ -99,7 +114,7 @@ class Sender:
             if message is not None and not message.is_garbled:
                 self._tally.unacknowledged_readings += len(message.readings)
                 self._note_readings("unacknowledged", message)
-        for message in self._held_back.values():
+        for message, _ in self._held_back.values():
             self._tally.lost_readings += len(message.readings)
 
     def _compose(self, mote: Mote, readings: list[Reading]) -> _Message:

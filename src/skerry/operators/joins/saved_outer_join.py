@@ -1,10 +1,10 @@
-"""The saved state of a left join, spread anew over another number of buckets.
+"""The saved state of an outer join, spread anew over another number of buckets.
 
-Rows of the first side that are not settled go by their number: it travels through the join with them, and those that
+Rows of a kept side that are not settled go by their number: it travels through the join with them, and those that
 have a partner are known by it. Each bucket numbered its own, so those of all are numbered on from each other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -21,30 +21,54 @@ from skerry.operators.joins.saved_rows import (
 from skerry.operators.operator import StatePages
 from skerry.operators.spread import Spread
 
-__all__ = ["spread_left_join"]
+__all__ = ["spread_outer_join"]
 
 
-def spread_left_join(states: Sequence[StatePages], spread: Spread, join: str, rows: str) -> list[StatePages]:
-    """The state by bucket. ``join`` and ``rows`` are what the names of the join's pages and of the others begin with.
+def spread_outer_join(
+    states: Sequence[StatePages], spread: Spread, join: str, kept: Sequence[str]
+) -> Sequence[StatePages]:
+    """The state by bucket. ``join`` and ``kept`` are what the names of the join's pages and of kept rows begin with.
 
     A row that has not ended is in all three places or, if its key joins nothing, not settled alone.
     """
-    joins, others = ([select_pages(state, prefix) for state in states] for prefix in (join, rows))
-    watermark, clock = merge_clocks(joins, [0, 0])
+    joins = [select_pages(state, join) for state in states]
+    watermark, clock = merge_clocks(joins, [0] * len(spread.keys))
+    found: list[dict[str, bytes]] = [_add_prefix(join, clock) for _ in range(spread.count)]
+    for stream in range(len(spread.keys)):
+        if stream < len(kept):
+            parts = _spread_kept(states, joins, spread, stream, watermark, (join, kept[stream]))
+        else:
+            parts = (_add_prefix(join, pages) for pages in spread_store(joins, f"{stream}/", watermark, spread, stream))
+        for pages, more in zip(found, parts, strict=True):
+            pages.update(more)
+    return found
+
+
+def _spread_kept(
+    states: Sequence[StatePages],
+    joins: Sequence[StatePages],
+    spread: Spread,
+    stream: int,
+    watermark: int,
+    prefixes: tuple[str, str],
+) -> Iterator[dict[str, bytes]]:
+    """By bucket: the rows of a kept side in the join, those that are not settled, and which of them have a partner."""
+    join, kept = prefixes
+    others = [select_pages(state, kept) for state in states]
     unsettled = [read_rows(state, "0/", watermark) for state in others]
     shifts, next_row = _number_on(unsettled)
-    firsts = _shift([read_rows(state, "0/", watermark) for state in joins], -1, shifts)
+    of_join = _shift([read_rows(state, f"{stream}/", watermark) for state in joins], -1, shifts)
     matched = [rows for rows in _shift([read_rows(state, "1/", watermark) for state in others], -1, shifts) if rows]
-    second = spread_store(joins, "1/", watermark, spread, 1)
-    _, rows_clock = merge_clocks(others, [next_row, 0])
+    _, clock = merge_clocks(others, [next_row, 0])
     by_bucket = zip(
-        spread_rows_of(firsts, spread), second, spread_rows_of(_shift(unsettled, 0, shifts), spread), strict=True
+        spread_rows_of(of_join, spread, stream),
+        spread_rows_of(_shift(unsettled, 0, shifts), spread, stream),
+        strict=True,
     )
-    return [
-        _add_prefix(join, {**pack_rows("0/", first), **partners, **clock})
-        | _add_prefix(rows, {**_pack_unsettled(waiting, matched), **rows_clock})
-        for first, partners, waiting in by_bucket
-    ]
+    for rows, waiting in by_bucket:
+        yield _add_prefix(join, pack_rows(f"{stream}/", rows)) | _add_prefix(
+            kept, {**_pack_unsettled(waiting, matched), **clock}
+        )
 
 
 def _number_on(parts: Sequence[SavedRows | None]) -> tuple[list[int], int]:

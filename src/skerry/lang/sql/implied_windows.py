@@ -1,0 +1,86 @@
+"""Windows that nobody wrote, since GROUP BY says them.
+
+``GROUP BY sensor, date_trunc('minute', ts)`` over a stream cuts time as TUMBLE of a minute does, and rows of an
+aggregate that are grouped by its ``window_start`` belong to one window each. So both are read as if TUMBLE had been
+written.
+"""
+
+from collections.abc import Iterator
+
+import sqlglot
+from sqlglot import exp
+
+from skerry.lang.sql.create_source import identifier
+from skerry.lang.sql.group_windows import find_step
+from skerry.lang.sql.join_window import write_ends_by_starts
+from skerry.lang.sql.streams import Streams
+from skerry.model.dialect import Dialect
+from skerry.model.window import WINDOW_START, Window
+from skerry.plan.aggregate import Aggregate
+from skerry.plan.view import VIEW_CONNECTOR
+from skerry.plan.window_ends import find_window_end
+
+__all__ = ["imply_window"]
+
+
+def imply_window(tree: exp.Select, table: exp.Expr, streams: Streams) -> exp.Select:
+    """An aggregating SELECT with the window that its GROUP BY stands for, if FROM names a stream alone."""
+    if not isinstance(table, exp.Table) or isinstance(table.this, exp.Func) or table.args.get("db"):
+        return tree
+    name = identifier(table)
+    source = streams.find(name)
+    if source is None or source.is_table:
+        return tree
+    for part in _list_groups(tree):
+        column = part.find(exp.Column)
+        if column is None:
+            continue
+        time, step = identifier(column), find_step(part)
+        is_view = source.connector == VIEW_CONNECTOR
+        times = streams.plan(name).root.time_columns if is_view else [source.event_time]
+        if step is not None and time in times:
+            return _lay(tree, table, column, step)
+        if is_view and isinstance(part, exp.Column) and (window := _find_window(name, time, streams)) is not None:
+            # Hopping windows start a slide apart, and end later than the next ones start.
+            return _lay(tree if window.tumbling else write_ends_by_starts(tree, window), table, column, window.slide_us)
+    return tree
+
+
+def _list_groups(tree: exp.Select) -> Iterator[exp.Expr]:
+    """The parts of GROUP BY, aliases and positions resolved."""
+    group = tree.args.get("group")
+    aliases = {identifier(part.args["alias"]): part.this for part in tree.selects if isinstance(part, exp.Alias)}
+    for part in group.expressions if group else []:
+        if isinstance(part, exp.Literal) and part.name.isdigit() and 1 <= int(part.name) <= len(tree.selects):
+            yield tree.selects[int(part.name) - 1].unalias()
+        elif isinstance(part, exp.Column) and not part.table and identifier(part) in aliases:
+            yield aliases[identifier(part)]
+        else:
+            yield part
+
+
+def _find_window(view: str, column: str, streams: Streams) -> Window | None:
+    """The window that a column of a view starts, if it is one of an aggregate over TUMBLE or HOP."""
+    root = streams.plan(view).root
+    found = find_window_end(root, column) if column == WINDOW_START and column in root.schema.names else None
+    if found is None or found[1] != WINDOW_START or not isinstance(found[0], Aggregate):
+        return None
+    window: Window = found[0].window
+    return window if window.offset_us == 0 else None
+
+
+def _lay(tree: exp.Select, table: exp.Table, time: exp.Column, step: int) -> exp.Select:
+    """The same SELECT over TUMBLE of the stream."""
+    form = sqlglot.parse_one(f"SELECT 1 FROM TUMBLE(s, t, INTERVAL '{int(step)}' MICROSECOND) AS a", read=Dialect)
+    laid = form.find(exp.Table)
+    assert laid is not None
+    call = laid.this
+    call.set("expressions", [exp.column(table.this.copy()), exp.column(time.this.copy()), call.expressions[2]])
+    alias = table.args.get("alias")
+    laid.set("alias", alias.copy() if alias else exp.TableAlias(this=table.this.copy()))
+    for node, origin in ((call, table), (call.expressions[0], table), (call.expressions[1], time)):
+        node.meta.update(next((part.meta for part in origin.walk() if "line" in part.meta), {}))
+    found = tree.copy()
+    clause = found.args.get("from_") or found.args["from"]
+    clause.set("this", laid)
+    return found

@@ -1,0 +1,85 @@
+"""Windows that GROUP BY says, and windows with an offset: the answers are DuckDB's over the same rows."""
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+from skerry.catalog import Catalog
+from skerry.database import Database, Settings
+from skerry.errors import InputError
+from skerry.sinks.memory import MemorySink
+
+SOURCE = """CREATE SOURCE r (sensor VARCHAR, ts TIMESTAMP, temp DOUBLE, WATERMARK FOR ts AS ts - INTERVAL '20' SECOND)
+    WITH (connector='file', path='r.csv');"""
+MINUTE = "time_bucket(INTERVAL '1 minute', ts)"
+MEANS = f"SELECT sensor, {MINUTE} AS window_start, AVG(temp) AS t FROM r GROUP BY ALL"
+ALIKE = [
+    "SELECT sensor, date_trunc('minute', ts) AS minute, COUNT(*) AS n, MAX(temp) AS m FROM r GROUP BY sensor, minute",
+    "SELECT time_bucket(INTERVAL '5 minutes', x.ts) AS b, AVG(temp) AS t FROM r AS x WHERE temp > 3 GROUP BY 1",
+    "SELECT sensor, CAST(ts AS DATE) AS day, SUM(temp) AS s FROM r GROUP BY sensor, CAST(ts AS DATE)",
+    "SELECT * EXCLUDE (temp) FROM r",
+]
+TWINS = {
+    """WITH a AS (SELECT sensor, window_start, AVG(temp) AS t FROM TUMBLE(r, ts, INTERVAL '1' MINUTE)
+       GROUP BY sensor, window_start)
+       SELECT window_start, MAX(t) - MIN(t) AS spread, COUNT(*) AS n FROM a GROUP BY window_start""": f"""
+       SELECT window_start, MAX(t) - MIN(t) AS spread, COUNT(*) AS n FROM ({MEANS}) GROUP BY window_start""",
+    """WITH a AS (SELECT sensor, window_start, window_end, COUNT(*) AS n
+       FROM HOP(r, ts, INTERVAL '1' MINUTE, INTERVAL '2' MINUTE) GROUP BY ALL_KEYS)
+       SELECT window_start, window_end, SUM(n) AS n FROM a GROUP BY window_start, window_end""".replace(
+        "ALL_KEYS", "sensor, window_start, window_end"
+    ): f"""
+       SELECT w AS window_start, w + INTERVAL 2 MINUTE AS window_end, COUNT(*) AS n FROM (
+       SELECT unnest([{MINUTE}, {MINUTE} - INTERVAL 1 MINUTE]) AS w FROM r) GROUP BY w""",
+    """SELECT window_start, window_end, COUNT(*) AS n
+       FROM TUMBLE(r, ts, INTERVAL '1' HOUR, INTERVAL '10' MINUTE) GROUP BY window_start, window_end""": """
+       SELECT time_bucket(INTERVAL 1 HOUR, ts, INTERVAL 10 MINUTE) AS window_start,
+       window_start + INTERVAL 1 HOUR AS window_end, COUNT(*) AS n FROM r GROUP BY ALL""",
+    """SELECT window_start, MIN(temp) AS m
+       FROM HOP(r, ts, INTERVAL '1' MINUTE, INTERVAL '2' MINUTE, INTERVAL '-7' SECOND) GROUP BY window_start""": """
+       WITH s AS (SELECT *, time_bucket(INTERVAL 1 MINUTE, ts, INTERVAL (-7) SECOND) AS b FROM r),
+       w AS (SELECT temp, unnest([b, b - INTERVAL 1 MINUTE]) AS window_start FROM s)
+       SELECT window_start, MIN(temp) AS m FROM w GROUP BY window_start""",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Readings of three sensors over two hours and a half, a little out of order."""
+    folder, random = tmp_path_factory.mktemp("implied"), np.random.default_rng(3)
+    seconds = np.sort(random.integers(0, 9_000, 400)) + random.integers(-9, 9, 400)
+    times = pa.array((seconds + 1_780_000_000) * 1_000_000).cast(pa.timestamp("us"))
+    sensors = pa.array(random.choice(["a", "b", "c"], 400))
+    columns = {"sensor": sensors, "ts": times.cast(pa.string()), "temp": pa.array(random.integers(0, 90, 400) / 4)}
+    pyarrow.csv.write_csv(pa.table(columns), folder / "r.csv")
+    return folder
+
+
+@pytest.mark.parametrize(("query", "twin"), [*((query, query) for query in ALIKE), *TWINS.items()])
+def test_answers_are_those_of_duckdb(folder, query, twin):
+    database, sink = Database(Catalog.in_memory(), folder), MemorySink()
+    database.execute(f"{SOURCE} CREATE MATERIALIZED VIEW v AS {query}")
+    database.run(sink, Settings("fjord", step_rows=50))
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE r AS SELECT * FROM read_csv('{folder / 'r.csv'}')")
+        wanted = connection.sql(twin).to_arrow_table()
+    found = sink.table("v").select(wanted.column_names)
+    order = [(name, "ascending") for name in wanted.column_names]
+    assert found.sort_by(order).to_pylist() == wanted.cast(found.schema).sort_by(order).to_pylist()
+
+
+WRONG = {
+    "SELECT * EXCLUDE (tmp) FROM r": "unknown column 'tmp'",
+    "SELECT * REPLACE (temp + 1 AS temp) FROM r": "name the columns",
+    "SELECT sensor, COUNT(*) FROM r GROUP BY sensor, date_trunc('month', ts)": "needs a window",
+    "SELECT COUNT(*) FROM TUMBLE(r, ts, INTERVAL '1' HOUR, INTERVAL '1' DAY, INTERVAL '1' DAY)": "3 or 4 arguments",
+}
+
+
+@pytest.mark.parametrize(("query", "message"), WRONG.items())
+def test_what_is_no_window_is_refused(query, message):
+    database = Database(Catalog.in_memory(), base=None)
+    with pytest.raises(InputError, match=message):
+        database.execute(f"{SOURCE} CREATE MATERIALIZED VIEW v AS {query}")
