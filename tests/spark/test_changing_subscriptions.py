@@ -25,6 +25,7 @@ WITH (connector='sim', kind='traffic', sensors='512', seed='5', rate='{rate}');
 CREATE MATERIALIZED VIEW readings AS SELECT sensor, ts, segment, lane, speed, occupancy FROM traffic;
 """
 _EPOCH = datetime(1970, 1, 1)
+_FEWEST_VERSIONS, _PATIENCE_SECONDS = 4, 200.0
 COLUMNS = ("segment", "lane", "speed", "occupancy")
 
 
@@ -59,7 +60,7 @@ def _started(project: Path) -> subprocess.Popen[bytes]:
     options = ["--project", str(project), "--out", str(project / "out"), "--master", "local[2]"]
     with (project / "log").open("wb") as log:
         command = [sys.executable, "-c", main, "run", str(project / "script.sql"), *options]
-        return subprocess.Popen(command, stdout=log, stderr=log)
+        return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
 
 
 def _resident_mib(process: int) -> float:
@@ -70,9 +71,12 @@ def _resident_mib(process: int) -> float:
 def _changed(
     project: Path, boxes: Boxes, there: list[int], new: int, seconds: float, rate: float, process: int
 ) -> list[float]:
-    """Change subscriptions, one at a time, by turns one comes and one goes; give the driver's memory over time."""
-    database, resident, begun, changes = connect(project), [], time.monotonic(), 0
-    while (passed := time.monotonic() - begun) < seconds:
+    """Change subscriptions, one at a time, by turns one comes and one goes; give the driver's memory over time.
+
+    It goes on until a few batches have seen changes, however long a busy machine takes for a batch.
+    """
+    database, resident, begun, changes, seen = connect(project), [], time.monotonic(), 0, 0
+    while (passed := time.monotonic() - begun) < seconds or (seen < _FEWEST_VERSIONS and passed < _PATIENCE_SECONDS):
         if changes % 2 == 0:
             database.subscribe([boxes.subscription(new)])
             there.append(new)
@@ -82,6 +86,7 @@ def _changed(
         changes += 1
         if changes % int(rate) == 0:
             resident.append(_resident_mib(process))
+            seen = len({version for _, version in _versions(project)})
         time.sleep(max(0.0, changes / rate - passed))
     return resident
 
@@ -145,10 +150,22 @@ def _check_counters(project: Path, there: list[int]) -> None:
     assert {each.id: (each.matches, _EPOCH + timedelta(microseconds=each.last_us)) for each in counted} == expected
 
 
+def _check_end(code: int, project: Path) -> None:
+    """A run that is interrupted ends with an account, without a complaint, and leaves nothing half-written."""
+    printed = (project / "log").read_text()
+    rows = len(_table(sorted((project / "out/readings").glob("part-*.parquet"))))
+    assert code == 0, printed[-2000:]
+    first = printed.splitlines()[0]
+    assert first.startswith("ran on spark: "), printed[-2000:]
+    assert first.endswith("; stopped before its input was used up")
+    assert f"  readings: {rows} rows\n" in printed
+    assert list((project / "out").rglob("*.tmp")) == []
+
+
 def _check_changing(
     project: Path, count: int, seconds: float, rate: float, readings_a_second: int, some: int
 ) -> list[float]:
-    boxes, there = Boxes(count + int(seconds * rate)), list(range(count))
+    boxes, there = Boxes(count + int(max(seconds, _PATIENCE_SECONDS) * rate)), list(range(count))
     script = SCRIPT.format(rate=readings_a_second)
     (project / "script.sql").write_text(script)
     database = connect(project)
@@ -159,11 +176,11 @@ def _check_changing(
         time.sleep(0.1)
     resident = _changed(project, boxes, there, count, seconds, rate, process.pid)
     time.sleep(2)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(120) == 0, (project / "log").read_text()[-2000:]
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does it: Spark's processes get it too
+    _check_end(process.wait(120), project)
     compared, versions = _check_batches(project, boxes, some)
     assert compared > 100
-    assert versions > 3
+    assert versions >= _FEWEST_VERSIONS
     _check_counters(project, there)
     return resident
 
@@ -171,7 +188,7 @@ def _check_changing(
 @pytest.mark.spark
 @pytest.mark.timeout(300)
 def test_subscriptions_that_come_and_go_answer_from_one_batch_to_another(tmp_path: Path) -> None:
-    _check_changing(tmp_path, 2_000, seconds=8, rate=20, readings_a_second=2_000, some=30)
+    _check_changing(tmp_path, 2_000, seconds=3, rate=20, readings_a_second=2_000, some=30)
 
 
 @pytest.mark.soak

@@ -32,7 +32,7 @@ def answers(folder: Path) -> dict[str, Counter[str]]:
 def folder(tmp_path_factory) -> Path:
     """A script, and its answers as they are found in one process."""
     found = tmp_path_factory.mktemp("cluster")
-    (found / "script.sql").write_text(SCRIPT.format(minutes=25))
+    (found / "script.sql").write_text(SCRIPT.format(minutes=12))
     (found / "jams.dl").write_text(RULES)
     whole = command(found, "whole", "--runtime", "fjord")
     subprocess.run(whole, check=True, capture_output=True, timeout=300, cwd=found)

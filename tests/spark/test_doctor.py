@@ -1,4 +1,3 @@
-import os
 import socket
 import sys
 from collections import namedtuple
@@ -17,11 +16,11 @@ def found(name, project) -> Finding:
 
 def test_everything_is_looked_at_once(tmp_path):
     names = [finding.name for finding in examine(tmp_path)]
-    wanted = ["Python", "Java", "Spark", "port", "temporary disk space", "project disk space", "memory", "kernel cache"]
+    wanted = ["Python", "Java", "Spark", "port", "temporary disk space", "project disk space", "memory", "cache"]
     assert names == wanted
 
 
-@pytest.mark.parametrize("name", ["Python", "Java", "Spark", "port", "kernel cache"])
+@pytest.mark.parametrize("name", ["Python", "Java", "Spark", "port", "cache"])
 def test_machine_that_runs_the_tests_is_good(name, tmp_path):
     finding = found(name, tmp_path)
     assert finding.good, finding
@@ -81,13 +80,11 @@ def test_memory_is_short_below_one_gib(free, good, tmp_path, monkeypatch):
     assert found("memory", tmp_path).good is good
 
 
-def test_kernels_are_cached_where_numba_is_told(tmp_path, monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "compiled"))
-    assert found("kernel cache", tmp_path).seen == str(tmp_path / "compiled")
+def test_cache_is_where_the_user_wants_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    assert found("cache", tmp_path).seen == str(tmp_path / "caches" / "skerry")
 
 
-def test_kernel_cache_that_cannot_be_written_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    finding = found("kernel cache", tmp_path)
-    assert not finding.good
-    assert finding.mend.startswith("export NUMBA_CACHE_DIR=")
+def test_cache_that_cannot_be_written_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
+    assert found("cache", tmp_path).seen.startswith("/proc/nowhere/skerry cannot be written")

@@ -51,6 +51,12 @@ CREATE MATERIALIZED VIEW bounded WITH (on_overload='shed', memory_rows='200', lo
 SELECT a.sensor AS one, b.sensor AS other, a.ts, b.ts AS later FROM SLIDING(traffic, ts, INTERVAL '1' MINUTE) AS a
 JOIN SLIDING(traffic, ts, INTERVAL '1' MINUTE) AS b ON a.segment = b.segment AND floor(a.speed) = floor(b.speed)
 WHERE a.sensor <> b.sensor;
+CREATE MATERIALIZED VIEW change AS
+SELECT sensor, ts, speed - LAG(speed) OVER w AS change, SUM(speed) OVER w AS total,
+  AVG(speed) OVER (PARTITION BY sensor ORDER BY ts RANGE BETWEEN INTERVAL '9' SECOND PRECEDING AND CURRENT ROW) AS mean
+FROM traffic WINDOW w AS (PARTITION BY sensor ORDER BY ts);
+CREATE MATERIALIZED VIEW next AS
+SELECT sensor, ts, LEAD(speed) OVER (PARTITION BY sensor ORDER BY ts) AS speed FROM traffic;
 CREATE MATERIALIZED VIEW calmest AS
 SELECT window_start, MAX(speed) AS speed FROM TUMBLE(mean, window_start, INTERVAL '2' MINUTE) GROUP BY window_start;
 CREATE MATERIALIZED VIEW jams WITH (rules='jams.dl', output='stretch');

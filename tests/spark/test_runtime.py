@@ -1,5 +1,5 @@
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -96,7 +96,9 @@ def test_stopped_run_goes_on_as_if_it_had_not_been(road, resumed, undisturbed):
 
 def test_finished_checkpoint_has_nothing_to_add(road, resumed):
     before = rows(road.sink)
-    assert road.run() == resumed
+    outcome = road.run()
+    assert outcome.earlier == outcome.tallies["road"].read
+    assert replace(outcome, earlier=resumed.earlier) == resumed
     assert rows(road.sink) == before
 
 

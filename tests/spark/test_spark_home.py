@@ -37,7 +37,8 @@ def test_home_of_the_users_choice_stays(monkeypatch):
 
 
 @pytest.mark.usefixtures("_no_home")
-def test_no_place_for_a_home_means_none(monkeypatch, tmp_path):
+def test_home_is_a_temporary_one_where_the_cache_cannot_be_written(monkeypatch, tmp_path):
     (tmp_path / "skerry").write_text("in the way")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     use_compiled_home()
-    assert "SPARK_HOME" not in os.environ
+    assert Path(os.environ["SPARK_HOME"]).is_relative_to(tmp_path)

@@ -3,7 +3,6 @@
 Nothing is printed and nothing is changed here; ``skerry doctor`` shows the findings.
 """
 
-import os
 import socket
 import sys
 import tempfile
@@ -12,6 +11,7 @@ from pathlib import Path
 from shutil import disk_usage
 
 from skerry.errors import SetupError
+from skerry.model.cache_folder import find_cache_folder, name_cache_folder
 from skerry.spark.java import find_java
 
 __all__ = ["Finding", "examine"]
@@ -43,7 +43,7 @@ def examine(project: Path) -> list[Finding]:
         _disk("temporary disk space", Path(tempfile.gettempdir()), "set TMPDIR to a directory with more"),
         _disk("project disk space", project, "keep the project elsewhere, with --project"),
         _memory(),
-        _kernel_cache(),
+        _cache(),
     ]
 
 
@@ -111,21 +111,13 @@ def _free_memory_bytes() -> int | None:
     return int(fields["MemAvailable"].split()[0]) * 1024
 
 
-def _kernel_cache() -> Finding:
-    """See whether compiled kernels can be kept; without that they are compiled anew in every process."""
-    for directory in _cache_directories():
-        if os.access(_existing(directory), os.W_OK):
-            return Finding("kernel cache", True, str(directory))
-    seen = f"none of {', '.join(map(str, _cache_directories()))} can be written"
-    return Finding("kernel cache", False, seen, f"export NUMBA_CACHE_DIR={tempfile.gettempdir()}/skerry-kernels")
-
-
-def _cache_directories() -> list[Path]:
-    """Name the directories that Numba tries, in its order."""
-    named = os.environ.get("NUMBA_CACHE_DIR")
-    beside_kernels = Path(__file__).parents[1] / "kernels" / "__pycache__"
-    of_user = Path("~/Library/Caches" if sys.platform == "darwin" else os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    return [*([Path(named)] if named else []), beside_kernels, of_user.expanduser() / "numba"]
+def _cache() -> Finding:
+    """See whether compiled kernels are kept where they last."""
+    wanted, found = name_cache_folder(), find_cache_folder()
+    if found == wanted:
+        return Finding("cache", True, str(found))
+    seen = f"{wanted or 'a folder in the home of this user'} cannot be written; kernels are kept in {found}"
+    return Finding("cache", True, f"{seen} until the next clean-up; XDG_CACHE_HOME=FOLDER keeps them elsewhere")
 
 
 def _existing(directory: Path) -> Path:

@@ -21,6 +21,7 @@ from skerry.model.time import Micros
 from skerry.model.types import sql_name
 from skerry.sources.ahead import AheadLimit
 from skerry.sources.dead_letters import make_dead_letters
+from skerry.sources.file.generated import add_generated
 from skerry.sources.source import REJECTS, Decoded, Split
 from skerry.sources.spark import SparkConnector
 from skerry.spark.envelope import SPARK_SCHEMA
@@ -40,6 +41,17 @@ def is_live(source: Source) -> bool:
     return source.options.get("spark_format", "").lower() not in _FILES
 
 
+_SPARK_TYPES = {
+    "TIMESTAMP": "TIMESTAMP_NTZ",
+    "TIMESTAMPTZ": "TIMESTAMP",
+    "UBIGINT": "DECIMAL(20, 0)",
+    "UINTEGER": "BIGINT",
+    "USMALLINT": "INT",
+    "UTINYINT": "SMALLINT",
+    "VARCHAR": "STRING",
+}
+
+
 def foreign_envelopes(spark: SparkSession, settings: RouteSettings, number: int) -> DataFrame:
     """The ``number``-th foreign source of a pipeline, as envelopes."""
     source = settings.pipeline.foreign[number]
@@ -51,7 +63,7 @@ def _load(spark: SparkSession, source: Source) -> DataFrame:
     format_, options = SparkConnector.parse(source)
     reader = spark.readStream.format(format_)
     if not is_live(source):
-        reader = reader.schema(", ".join(f"`{field.name}` {_spark_type(field.type)}" for field in source.schema))
+        reader = reader.schema(", ".join(f"`{field.name}` {_spark_type(field.type)}" for field in source.stored_schema))
     for name, value in options.items():
         reader = reader.option(name, value)
     try:
@@ -63,17 +75,21 @@ def _load(spark: SparkSession, source: Source) -> DataFrame:
 
 def _select_declared(frame: DataFrame, source: Source) -> DataFrame:
     """The declared columns, in their order and types; what does not cast is NULL."""
-    missing = [name for name in source.schema.names if name not in frame.columns]
+    stored = source.stored_schema
+    missing = [name for name in stored.names if name not in frame.columns]
     if missing:
         raise SourceError(f"source {source.name!r} has no column {missing[0]!r}; it has {', '.join(frame.columns)}")
-    declared = [F.col(f"`{field.name}`").try_cast(_spark_type(field.type)).alias(field.name) for field in source.schema]
+    declared = [F.col(f"`{field.name}`").try_cast(_spark_type(field.type)).alias(field.name) for field in stored]
     # Spark fixes the time with the batch and logs it: a batch that runs again has the same.
     return frame.select(*declared, F.unix_micros(F.current_timestamp()).alias(_NOW))
 
 
 def _spark_type(type_: pa.DataType) -> str:
+    """The type under Spark's name; it has no numbers without a sign, but wider ones."""
+    if pa.types.is_list(type_):
+        return f"ARRAY<{_spark_type(type_.value_type)}>"
     name = sql_name(type_)
-    return {"VARCHAR": "STRING", "TIMESTAMP": "TIMESTAMP_NTZ"}.get(name, name)
+    return _SPARK_TYPES.get(name, name)
 
 
 def _make_route(
@@ -87,7 +103,8 @@ def _make_route(
         stamp = settings.pipeline.make_stamp(Split(source.name, str(context.partitionId()), 0, 1))
         for batch in batches:
             now = batch.column(_NOW)[0].as_py() if batch.num_rows else 0
-            timed, timeless = _split_off_timeless(batch.select(source.schema.names).cast(source.schema), source)
+            stored = batch.select(source.stored_schema.names).cast(source.stored_schema)
+            timed, timeless = _split_off_timeless(add_generated(stored, source), source)
             readings, ahead = _split_off_ahead(timed, source, now, gate.newest)
             decoded = Decoded(readings, join([timeless, ahead], REJECTS))
             readings, rejects = router.intake.check_keys(source.name, decoded, source.name)

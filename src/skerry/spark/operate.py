@@ -14,6 +14,7 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import MapState
 
 from skerry.build.cut import CutView
+from skerry.build.table import Tables
 from skerry.errors import CheckpointError
 from skerry.model.batch import empty, join, pack, unpack
 from skerry.operators.operator import PageChanges
@@ -25,6 +26,7 @@ from skerry.sinks.sink import PartWriter
 from skerry.spark.envelope import DIRECT, PART_BYTES, SHARE, TALLY
 from skerry.spark.layout import Layout
 from skerry.spark.progress import batch_of_task
+from skerry.spark.tables import tables_of_task
 
 __all__ = ["Operate"]
 
@@ -64,11 +66,13 @@ class Operate:
             self._pages.clear()
             return
         envelopes = sorted(rows, key=lambda row: (row.name, row.task))
+        tables = tables_of_task(self._views[group].tables_above)
         # Taken out while it works: should the task fail half-way, nobody finds it half changed.
         kept = _kept.pop((self._run, group, address), None)
         if kept is None or kept.version != self._read_saved_version():
             self._adopt(group, bucket)
-            kept = self._restore(self._views[group])
+            kept = self._restore(self._views[group], tables)
+        kept.work.see(tables)
         answers = _answer(kept.work, envelopes)
         lost = kept.work.take_losses()  # before the state is saved: what was reported is not in it any more
         self._save(kept)
@@ -111,9 +115,9 @@ class Operate:
             for name, blob in self._layout.read_first_pages(group, bucket).items():
                 self._pages.updateValue((name,), (blob,))
 
-    def _restore(self, view: CutView) -> _Kept:
+    def _restore(self, view: CutView, tables: Tables) -> _Kept:
         pages = {name: bytes(blob) for (name,), (blob,) in self._pages.iterator()}
-        kept = _Kept(ViewAtWork(view))
+        kept = _Kept(ViewAtWork(view, tables))
         if CLOCK in pages:
             clock = json.loads(pages.pop(CLOCK))
             if clock["run"] != self._run:

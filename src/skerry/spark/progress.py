@@ -50,7 +50,9 @@ class Progress:
         self._digests: dict[int, str] = {}
         if files.file(RECORD).exists():
             found = json.loads(files.read(RECORD))
-            self._after = {int(batch): Outcome.from_json(record) for batch, record in found["after"].items()}
+            self._after = {
+                int(batch): Outcome.from_json(record).start_again() for batch, record in found["after"].items()
+            }
             self._digests = {int(batch): digest for batch, digest in found["offsets"].items()}
 
     @property

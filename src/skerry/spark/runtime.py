@@ -14,11 +14,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from skerry.errors import SkerryError
-from skerry.kernels.precompile import precompile_in_background
 from skerry.model.private_folder import make_private_folder, remove_private_folder
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
-from skerry.pipeline.precompile import list_precompiled
+from skerry.pipeline.precompile import name_all_kernels, precompile_beside
 from skerry.pipeline.runtime import RunOptions, never, raise_or_stop
 from skerry.pipeline.watermark import find_held_back
 from skerry.sinks.sink import Sink
@@ -54,10 +53,8 @@ class SparkRuntime:
         self.batch_seconds: list[float] = []
         """How long the last batches took, for those who measure."""
         self._live = pipeline.live or any(is_live(source) for source in pipeline.foreign)
-        with (
-            _keep_interrupt(),
-            precompile_in_background([], list_precompiled(pipeline, subscribed=register is not None)),
-        ):
+        kernels = name_all_kernels(pipeline, subscribed=register is not None)
+        with _keep_interrupt(), precompile_beside(kernels, options.note):
             self._spark = session(options.master, rows_in_jvm=bool(pipeline.foreign))
         self._temporary = None if options.checkpoint else make_private_folder()
         folder = options.checkpoint or self._temporary

@@ -12,7 +12,6 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from skerry.errors import OptionError, RunError
-from skerry.kernels.precompile import precompile_in_background
 from skerry.model.private_folder import remove_private_folders
 from skerry.spark.complaints import SPARK_ERRORS, find_cause
 from skerry.spark.cores import count_cores, count_local_cores
@@ -75,13 +74,13 @@ def session(master: str, extra: Mapping[str, str] | None = None, *, rows_in_jvm:
 
     ``rows_in_jvm`` says whether Spark itself works on rows, or merely passes envelopes on.
     """
+    _check_master(master)
     master = allow_retries(master)
     found = SparkSession.getActiveSession()
     if found is not None:
         if found.sparkContext.master != master:
             raise RunError(f"this process runs Spark on {found.sparkContext.master!r} already, not on {master!r}")
         return found
-    _check_master(master)
     find_java()
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     if master.startswith("local"):
@@ -91,8 +90,7 @@ def session(master: str, extra: Mapping[str, str] | None = None, *, rows_in_jvm:
     own = {**_SETTINGS, **java, **_size_for_master(master), **protect(master, java["spark.driver.extraJavaOptions"])}
     for name, value in {**own, **(extra or {})}.items():
         builder = builder.config(name, value)
-    # While the JVM starts there is a core to spare for the kernels.
-    with precompile_in_background(["folds"]), _own_log():
+    with _own_log():
         started = _start(builder, master)
     atexit.register(_end, started)
     _size_for_executors(started, extra or {})

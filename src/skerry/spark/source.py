@@ -22,6 +22,7 @@ from skerry.spark.envelope import SPARK_SCHEMA
 from skerry.spark.lazy_pickle import LazyPickle
 
 if TYPE_CHECKING:  # loaded where the pickle is opened: see skerry.spark.lazy_pickle
+    from skerry.pipeline.step_plan import StepPlan
     from skerry.replay.replay import Position, Replay
     from skerry.sources.source import Split
     from skerry.spark.route import RouteSettings
@@ -49,9 +50,17 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """
 
     def __init__(
-        self, settings: LazyPickle[RouteSettings], tasks: int, *, finish: bool, paused: bool, beats: bool
+        self,
+        plan: LazyPickle[StepPlan],
+        settings: LazyPickle[RouteSettings],
+        tasks: int,
+        *,
+        finish: bool,
+        paused: bool,
+        beats: bool,
     ) -> None:
-        self._settings, self._tasks, self._finish, self._paused = settings, tasks, finish, paused
+        self._plan, self._settings = plan, settings
+        self._tasks, self._finish, self._paused = tasks, finish, paused
         self._beats = beats
         self._planner: Replay | None = None
         self._begun = False
@@ -73,7 +82,7 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if self._paused or self._starts_workers(start):
             return start
         following = self._replay().next(start)
-        if not self._settings.open().pipeline.foreign:
+        if not self._plan.open().has_foreign:
             return following
         # Other sources are read beside this one: the end is announced when ``finish`` says that they have ended too.
         is_beat = following["until"] != start["until"] and not following["done"]
@@ -117,13 +126,13 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _starts_workers(self, start: Position) -> bool:
         """Whether the first batch is at hand. It takes seconds, for workers start, so live sources begin after it."""
-        first = not self._begun and start["step"] == 0 and self._settings.open().pipeline.live
+        first = not self._begun and start["step"] == 0 and self._plan.open().live
         self._begun = True
         return first
 
     def _replay(self) -> Replay:
         if self._planner is None:
-            self._planner = self._settings.open().pipeline.plan_steps()
+            self._planner = self._plan.open().begin()
         return self._planner
 
 
@@ -151,7 +160,8 @@ def make_data_source(
 
     ``beats`` lets batches follow each other though nothing is new.
     """
-    packed = LazyPickle(settings)
+    # Apart: the process that plans starts anew with every query, and to load operators takes it half a second.
+    plan, packed = LazyPickle(settings.pipeline.step_plan), LazyPickle(settings)
 
     class SkerrySource(DataSource):
         @classmethod
@@ -162,6 +172,6 @@ def make_data_source(
             return SPARK_SCHEMA
 
         def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-            return _Reader(packed, tasks, finish=finish, paused=paused, beats=beats)
+            return _Reader(plan, packed, tasks, finish=finish, paused=paused, beats=beats)
 
     return SkerrySource

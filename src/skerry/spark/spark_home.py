@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pyspark
 
+from skerry.model.cache_folder import find_cache_folder
+
 __all__ = ["use_compiled_home"]
 
 _LINKED = ("bin", "jars", "sbin")
@@ -22,8 +24,7 @@ def use_compiled_home() -> None:
     if "SPARK_HOME" in os.environ:
         return
     installed = Path(pyspark.__file__).parent
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    home = caches / "skerry" / f"spark-{hashlib.sha256(str(installed).encode()).hexdigest()[:16]}"
+    home = find_cache_folder() / f"spark-{hashlib.sha256(str(installed).encode()).hexdigest()[:16]}"
     if (installed / "jars").is_dir() and _make_home(home, installed):
         os.environ["SPARK_HOME"] = str(home)
 

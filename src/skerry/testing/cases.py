@@ -17,13 +17,18 @@ by a part of the message instead, ``--- tally road`` by ``accepted,late,rejected
 by a part of the reason why a view stopped while the others went on. ``--- sensors`` is followed by a file of sensors in
 YAML, which the catalogue knows from the start. Run files of cases on
 any runtime with ``python -m skerry.testing.cases --runtime spark FILE ...``.
+
+To start a run may take longer than the case itself. ``group_cases`` finds cases without a name in common, and
+``check_together`` runs those as one: views of other streams do not touch them.
 """
 
 import argparse
 import csv
+import re
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -35,9 +40,16 @@ from skerry.errors import SkerryError
 from skerry.pipeline.outcome import Outcome
 from skerry.sinks.files import FileSink
 
-__all__ = ["Case", "check", "read_case"]
+__all__ = ["Case", "check", "check_together", "group_cases", "read_case"]
 
 Rows = Counter[tuple[str, ...]]
+_NAMED = re.compile(r"\bCREATE\s+(?:SOURCE|TABLE|MATERIALIZED\s+VIEW)\s+\"?(\w+)|\b(?:\w+_to|sink)\s*=\s*'(\w+)", re.I)
+"""What a script gives a name to: a source, a table, a view, or what a view sends elsewhere."""
+_SHARED = re.compile(
+    r"\b(?:FROM|JOIN|INTO)\s+(?:catalog|sensors|sources|subscriptions|views)\b|^\s*DROP\b|\bpath\s*=\s*'[^']*[*?\[]",
+    re.I | re.M,
+)
+"""Where a script would meet other cases: what it asks of the catalogue or does to it, and files by a pattern."""
 
 
 @dataclass
@@ -90,29 +102,82 @@ def _enter(case: Case, kind: str, name: str, body: str) -> None:
 
 def check(case: Case, settings: Settings) -> list[str]:
     """Run a case; say what differs from what it expects."""
+    [differences] = _check_run([case], settings)
+    return differences
+
+
+def check_together(cases: Sequence[Case], settings: Settings) -> list[list[str]]:
+    """Run cases that have no name in common as one; say what differs, case by case.
+
+    If the run breaks off, each is run alone, for one of them is to blame.
+    """
+    try:
+        return _check_run(cases, settings)
+    except SkerryError:
+        return [check(case, settings) for case in cases]
+
+
+def group_cases(cases: Sequence[Case]) -> list[list[Case]]:
+    r"""Cases in groups that can be run together, each in the first where none has a name of its own.
+
+    >>> road, again, rail = (read_case(f"--- sql\nCREATE SOURCE {name} (x INT)") for name in ("road", "road", "rail"))
+    >>> [len(group) for group in group_cases([road, again, rail])]
+    [2, 1]
+    """
+    groups: list[tuple[list[Case], set[str]]] = []
+    for case in cases:
+        names = _find_names(case)
+        found = next((group for group in groups if names and group[1] and not names & group[1]), None)
+        if found is None:
+            groups.append(([case], names))
+        else:
+            found[0].append(case)
+            found[1].update(names)
+    return [group for group, _ in groups]
+
+
+def _find_names(case: Case) -> set[str]:
+    """The names and files that a case takes for itself; none, if it has to be alone."""
+    if case.error or case.failures or case.sensors or _SHARED.search(case.sql):
+        return set()
+    named = {name.casefold() for pair in _NAMED.findall(case.sql) for name in pair if name}
+    return named | {name.casefold() for name in (*case.inputs, *case.expected)}
+
+
+def _check_run(cases: Sequence[Case], settings: Settings) -> list[list[str]]:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
+        try:
+            outcome = _run(cases, folder, settings)
+        except SkerryError as error:
+            if len(cases) > 1:
+                raise
+            [case] = cases
+            return [[] if case.error and case.error in str(error) else [f"error: {error}"]]
+        return [_compare_case(case, cases, outcome, folder / "out") for case in cases]
+
+
+def _run(cases: Sequence[Case], folder: Path, settings: Settings) -> Outcome:
+    database = Database(Catalog.in_memory(), folder)
+    for case in cases:
         for name, body in case.inputs.items():
             (folder / name).write_text(body)
-        try:
-            outcome = _run(case, folder, settings)
-        except SkerryError as error:
-            return [] if case.error and case.error in str(error) else [f"error: {error}"]
-        if case.error:
-            return [f"no error, expected {case.error!r}"]
-        differences = [_compare(name, body, folder / "out") for name, body in case.expected.items()]
-        tallies = [_compare_tally(outcome, name, expected) for name, expected in case.tallies.items()]
-        return [found for found in [*differences, *tallies, *_compare_failures(outcome, case)] if found]
-
-
-def _run(case: Case, folder: Path, settings: Settings) -> Outcome:
-    database = Database(Catalog.in_memory(), folder)
-    if case.sensors:
-        file = folder / "sensors.yaml"
-        file.write_text(case.sensors)
-        database.catalog.sensor_entries.enter(entry.sensor for entry in read_entries(file))
-    database.execute(case.sql)
+        if case.sensors:
+            file = folder / "sensors.yaml"
+            file.write_text(case.sensors)
+            database.catalog.sensor_entries.enter(entry.sensor for entry in read_entries(file))
+        database.execute(case.sql)
     return database.run(FileSink(folder / "out", "csv"), settings)
+
+
+def _compare_case(case: Case, cases: Sequence[Case], outcome: Outcome, out: Path) -> list[str]:
+    if case.error:
+        return [f"no error, expected {case.error!r}"]
+    differences = [_compare(name, body, out) for name, body in case.expected.items()]
+    tallies = [_compare_tally(outcome, name, expected) for name, expected in case.tallies.items()]
+    others = {name for other in cases if other is not case for name in _find_names(other)}
+    failures = {view: why for view, why in outcome.failures.items() if view.casefold() not in others}
+    return [found for found in [*differences, *tallies, *_compare_failures(failures, case)] if found]
 
 
 def _compare(name: str, body: str, out: Path) -> str | None:
@@ -140,12 +205,12 @@ def _compare_tally(outcome: Outcome, source: str, expected: str) -> str | None:
     return None if found == expected else f"{source}: accepted,late,rejected are {found}, expected {expected}"
 
 
-def _compare_failures(outcome: Outcome, case: Case) -> list[str]:
+def _compare_failures(failures: Mapping[str, str], case: Case) -> list[str]:
     """Views that stopped and should not have, or that did not and should have."""
-    found = [f"{view}: stopped, {why}" for view, why in outcome.failures.items() if view not in case.failures]
+    found = [f"{view}: stopped, {why}" for view, why in failures.items() if view not in case.failures]
     for view, part in case.failures.items():
-        if part not in outcome.failures.get(view, ""):
-            found.append(f"{view}: expected to stop with {part!r}, got {outcome.failures.get(view)!r}")
+        if part not in failures.get(view, ""):
+            found.append(f"{view}: expected to stop with {part!r}, got {failures.get(view)!r}")
     return found
 
 
@@ -158,11 +223,12 @@ def main() -> int:
     parser.add_argument("--batch-rows", type=int, default=1_000_000)
     given = parser.parse_args()
     settings = Settings(given.runtime, given.master, None, given.batch_rows)
-    failed = 0
-    for file in given.files:
-        differences = check(read_case(file.read_text()), settings)
-        failed += bool(differences)
-        print(f"{file.name}: {'; '.join(differences) or 'ok'}", flush=True)
+    cases, failed = {str(file): read_case(file.read_text()) for file in given.files}, 0
+    names = {id(case): Path(file).name for file, case in cases.items()}
+    for group in group_cases([*cases.values()]):
+        for case, differences in zip(group, check_together(group, settings), strict=True):
+            failed += bool(differences)
+            print(f"{names[id(case)]}: {'; '.join(differences) or 'ok'}", flush=True)
     print(f"{len(given.files) - failed} passed, {failed} failed")
     return 1 if failed else 0
 

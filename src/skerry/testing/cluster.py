@@ -22,6 +22,8 @@ from skerry.errors import RunError
 __all__ = ["Cluster"]
 
 _HOST = "127.0.0.1"
+_BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For the master and the workers, not for executors: they live for a minute, and do next to nothing."""
 _PATIENCE_SECONDS = 300.0
 _STARTED = re.compile(r"Starting Spark master at (spark://\S+)")
 _REGISTERED = "Successfully registered with master"
@@ -100,7 +102,7 @@ class Cluster:
             self._processes.append(
                 subprocess.Popen(
                     [str(home / "bin" / "spark-class"), class_, *where, *options],
-                    env={**kept, "SPARK_HOME": str(home), "SPARK_LOCAL_IP": _HOST},
+                    env={**kept, "SPARK_HOME": str(home), "SPARK_LOCAL_IP": _HOST, "SPARK_DAEMON_JAVA_OPTS": _BRIEF},
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
