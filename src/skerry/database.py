@@ -20,7 +20,7 @@ from skerry.model.batch import as_batch
 from skerry.model.bulk_load import load_in_bulk
 from skerry.model.sealed_folder import SealedFolder
 from skerry.model.time import Micros
-from skerry.pipeline.outcome import Outcome
+from skerry.pipeline.outcome import Outcome, Tally
 from skerry.pipeline.pipeline import Pipeline
 from skerry.pipeline.runtime import RunOptions, RuntimeClass, never
 from skerry.pipeline.sensors_at_work import SensorsAtWork
@@ -162,17 +162,24 @@ class Database:
         *,
         stopped: Callable[[], bool] = never,
         watch: Callable[[Outcome], None] | None = None,
+        note: Callable[[str], None] = lambda text: None,
     ) -> Outcome:
-        """Run all views until their input is used up, or until ``stopped`` says so."""
+        """Run all views until their input is used up, or until ``stopped`` says so.
+
+        ``watch`` is told after each batch how far the run has come, ``note`` what takes long before the first.
+        """
         settings = settings or Settings()
-        pipeline = self.pipeline(self.plans(), settings)
+        plans = self.plans()
+        pipeline = self.pipeline(plans, settings)
         register = partial(self._make_registry, pipeline) if self._takes_subscriptions else None
         script = self._describe(pipeline) if settings.checkpoint else ""
-        sensors = SensorsAtWork(self.catalog, self.plans()) if pipeline.live else None
+        sensors = SensorsAtWork(self.catalog, plans) if pipeline.live else None
         options = RunOptions(
-            settings.master, settings.checkpoint, script, register, settings.buckets, self.catalog, sensors
+            settings.master, settings.checkpoint, script, register, settings.buckets, self.catalog, sensors, note
         )
-        return _load_runtime(settings.runtime)(pipeline, sink, options).run(stopped=stopped, watch=watch)
+        outcome = _load_runtime(settings.runtime)(pipeline, sink, options).run(stopped=stopped, watch=watch)
+        silent = {source.name: Tally() for source in pipeline.sources if not source.is_table}
+        return outcome.then(Outcome(silent, answers={plan.name: 0 for plan in plans}))
 
     def pipeline(self, plans: Sequence[ViewPlan], settings: Settings) -> Pipeline:
         """The sources that the views read, opened, and the views cut into stages."""

@@ -1,8 +1,15 @@
-"""The command line as its users meet it: as a process of its own, in a folder with a script and some data."""
+"""The command line as its users meet it, in a folder with a script and some data.
+
+A process of its own takes a second to load: only tests of what a process alone shows (signals, its end) start one.
+"""
 
 import subprocess
 import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
+
+from skerry.cli import run_command
 
 # -c, not the console script: the tests need no installed entry point.
 SKERRY = [sys.executable, "-c", "from skerry.cli import main; main()"]
@@ -32,11 +39,20 @@ def laid_out(folder: Path, script: str | bytes = SCRIPT, data: str = DATA) -> Pa
 
 
 def skerry(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in this process, as one that is started in a folder and whose output goes into pipes."""
+    printed, complaints = StringIO(), StringIO()
+    with chdir(folder), redirect_stdout(printed), redirect_stderr(complaints):
+        code = run_command(arguments)
+    return subprocess.CompletedProcess(arguments, code, printed.getvalue(), complaints.getvalue())
+
+
+def start_skerry(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own."""
     return subprocess.run([*SKERRY, *arguments], cwd=folder, capture_output=True, text=True, timeout=100)
 
 
 def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Run the folder's script in process, with answers as csv."""
+    """Run the folder's script on fjord, with answers as csv."""
     return skerry(folder, "run", "script.sql", "--runtime", "fjord", "--format", "csv", *options)
 
 

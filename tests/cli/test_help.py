@@ -1,10 +1,15 @@
+import subprocess
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
 from skerry import __version__
 from skerry.cli import app
+from skerry.cli.commands import COMMANDS
 
-COMMANDS = [command.callback.__name__ for command in app.registered_commands]
+GROUPS = ["queries", "rules", "sensors", "sim"]
+ALONE = [name for name in COMMANDS if name not in GROUPS]
 
 
 def read_help(*arguments: str) -> str:
@@ -14,10 +19,10 @@ def read_help(*arguments: str) -> str:
 
 
 def test_commands_are_these():
-    assert COMMANDS == ["demo", "run", "explain", "verify", "sql", "doctor", "bench", "reproduce", "simulate"]
+    assert ALONE == ["demo", "run", "explain", "verify", "sql", "doctor", "bench", "reproduce", "simulate"]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ALONE)
 def test_help_of_every_command_has_an_example(command):
     assert f"Example: skerry {command}" in read_help(command, "--help")
 
@@ -36,9 +41,21 @@ def test_help_of_simulated_sensors_has_an_example():
     assert "Example: skerry sim mqtt" in read_help("sim", "mqtt", "--help")
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "queries", "rules", "sensors", "sim"])
-def test_help_names_every_command(command):
-    assert f"\n  {command} " in read_help("--help")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_names_every_command_with_its_own_words(command):
+    assert f"\n  {command} " in read_help("-h")
+    assert " ".join(COMMANDS[command].split()) in " ".join(read_help(command, "-h").split())
+
+
+def test_help_imports_no_command():
+    code = "import sys; from skerry.cli import app; app(['--help'], standalone_mode=False)"
+    found = subprocess.run(
+        [sys.executable, "-c", code + "; print('skerry.database' in sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.endswith("False\n")
 
 
 def test_version_is_told():

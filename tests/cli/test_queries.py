@@ -1,5 +1,4 @@
 import json
-import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,12 +22,11 @@ def project(tmp_path):
 
 
 @pytest.fixture
-def queries(project, monkeypatch, capsys):
+def queries(project, capsys):
     """A function that gives what the command prints, and sees to its exit code."""
 
     def run(*arguments, code=0):
-        monkeypatch.setattr(sys, "argv", ["skerry", "queries", *arguments, "--project", str(project)])
-        assert cli._run_command() == code
+        assert cli.run_command(["queries", *arguments, "--project", str(project)]) == code
         printed = capsys.readouterr()
         return printed.out if code == 0 else printed.err
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.commands import DATA, LIVE, SCRIPT, SKERRY, answers, laid_out, run, skerry
+from tests.cli.commands import DATA, LIVE, SCRIPT, SKERRY, answers, laid_out, run, skerry, start_skerry
 
 GARBLED = {
     "x,2026-01-01 00:00:03,fast\n": "column speed: 'fast' is not DOUBLE",
@@ -16,14 +16,14 @@ GARBLED = {
 }
 
 
-def interrupted(folder: Path, *options: str) -> tuple[int, str, str]:
-    """Start a live run, press Ctrl-C once it has answered, and wait for its end."""
+def interrupted(folder: Path, *options: str, number: int = signal.SIGINT) -> tuple[int, str, str]:
+    """Start a live run, press Ctrl-C (or send another signal) once it has answered, and wait for its end."""
     command = [*SKERRY, "run", "script.sql", "--format", "csv", *options]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
     while process.poll() is None and not answers(folder, "seen"):
         time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, number)
     printed, complaints = process.communicate(timeout=100)
     return process.returncode, printed, complaints
 
@@ -32,15 +32,16 @@ def assert_stopped_cleanly(folder: Path, runtime: str, code: int, printed: str, 
     rows = len(answers(folder, "seen"))
     assert (code, complaints) == (0, "")
     assert printed.startswith(f"ran on {runtime}: ")
+    assert printed.splitlines()[0].endswith("; stopped before its input was used up")
     assert f"  seen: {rows} rows\n" in printed
     assert list((folder / "out").rglob("*.tmp")) == []
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
-    """A run without a fault, and its folder."""
+    """A run without a fault in a process of its own, and its folder."""
     folder = laid_out(tmp_path_factory.mktemp("run"))
-    return run(folder), folder
+    return start_skerry(folder, "run", "script.sql", "--runtime", "fjord", "--format", "csv"), folder
 
 
 def test_run_answers_every_view(done):
@@ -53,7 +54,7 @@ def test_run_ends_with_an_account(done):
     completed, _ = done
     first, *lines = completed.stdout.splitlines()
     assert completed.returncode == 0
-    assert first.startswith("ran on fjord: 1 batches in ")
+    assert first.startswith("ran on fjord: 1 batch in ")
     assert lines[0] == "  road: read 3 = accepted 3 + late 0 + rejected 0"
     assert lines[1:] == ["  mean: 2 rows", "  seen: 3 rows", "answers are in out"]
 
@@ -135,10 +136,34 @@ def test_interrupted_live_run_ends_with_an_account(tmp_path):
     assert_stopped_cleanly(tmp_path, "fjord", *found)
 
 
-@pytest.mark.spark
-def test_interrupted_live_run_on_spark_ends_with_an_account(tmp_path):
-    found = interrupted(laid_out(tmp_path, LIVE), "--master", "local[2]")
-    assert_stopped_cleanly(tmp_path, "spark", *found)
+def test_live_run_that_is_told_to_end_does_so_with_an_account(tmp_path):
+    found = interrupted(laid_out(tmp_path, LIVE), "--runtime", "fjord", number=signal.SIGTERM)
+    assert_stopped_cleanly(tmp_path, "fjord", *found)
+
+
+def test_views_and_sources_without_rows_are_in_the_account(tmp_path):
+    completed = run(laid_out(tmp_path, data="sensor,ts,speed\n"))
+    account = "  road: read 0 = accepted 0 + late 0 + rejected 0\n  mean: 0 rows\n  seen: 0 rows\n"
+    assert account in completed.stdout
+
+
+def test_script_of_sources_alone_is_kept_in_its_project(tmp_path):
+    completed = run(laid_out(tmp_path, SCRIPT.partition("CREATE MATERIALIZED")[0]), "--project", ".")
+    assert (completed.returncode, completed.stderr) == (0, "")
+    assert completed.stdout == "script.sql is in the catalogue of .; there is no view to run yet\n"
+
+
+def test_run_meets_the_queries_of_the_project_it_is_started_in(tmp_path):
+    source = laid_out(tmp_path, SCRIPT.partition("CREATE MATERIALIZED")[0])
+    run(source, "--project", ".")
+    skerry(tmp_path, "queries", "add", "slow", "road", "speed < 30")
+    assert "  subscriptions: 1 row\n" in run(tmp_path).stdout
+
+
+@pytest.mark.parametrize("command", [["queries", "list"], ["sensors", "list"], ["sql", "SELECT * FROM views"]])
+def test_looking_into_a_folder_leaves_nothing_behind(command, tmp_path):
+    assert skerry(tmp_path, *command).returncode == 0
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_view_over_its_limit_stops_alone_and_the_run_says_so(tmp_path):

@@ -82,7 +82,7 @@ def test_strategy_is_chosen_by_messages_if_none_is_given(paths):
     printed = simulate("--json", "out.json")
     chosen = json.loads((paths / "out.json").read_text())["strategy"]
     assert f"(9 motes): {chosen}, stage order" in printed
-    assert "chosen by messages expected: broadcast" in printed
+    assert "chosen by messages expected, from a rehearsal: broadcast" in printed
 
 
 @pytest.mark.parametrize("strategy", ["broadcast", "local", "perpendicular"])

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.cli.commands import SCRIPT, laid_out, run, skerry
+from tests.cli.commands import SCRIPT, laid_out, run, skerry, start_skerry
 
 SCRIPTS = {
     "unknown column": (SCRIPT.replace("AVG(speed)", "AVG(sped)"), "line 3, column .*: unknown column 'sped'; road has"),
@@ -74,3 +74,7 @@ def test_wrong_option_is_told_in_one_line(tmp_path, options, message):
 @pytest.mark.parametrize(("arguments", "message"), COMMANDS.values(), ids=COMMANDS)
 def test_wrong_command_is_told_in_one_line(tmp_path, arguments, message):
     assert_refused(skerry(tmp_path, *arguments), message)
+
+
+def test_process_ends_with_the_exit_code_of_its_command(tmp_path):
+    assert_refused(start_skerry(tmp_path, "rnu"), "no such command 'rnu'.*; see skerry --help")

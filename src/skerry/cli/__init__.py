@@ -2,36 +2,30 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import typer
 
 from skerry import __version__
-from skerry.cli import bench, demo, doctor, explain, queries, reproduce, rules, run, sensors, sim, simulate, sql, verify
+from skerry.cli.commands import CommandsOnDemand
 from skerry.errors import InputError, SkerryError
 from skerry.model.private_folder import remove_private_folders
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "run_command"]
 
 # Typer brings a click of its own, and shows none of it but the children of this class.
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(
     name="skerry",
+    cls=CommandsOnDemand,
+    context_settings={"help_option_names": ["-h", "--help"]},
     help="Standing queries over sensor networks.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (
-    *(demo.demo, run.run, explain.explain, verify.verify, sql.sql),
-    *(doctor.doctor, bench.bench, reproduce.reproduce, simulate.simulate),
-):
-    app.command()(command)
-app.add_typer(queries.queries, name="queries")
-app.add_typer(rules.rules, name="rules")
-app.add_typer(sensors.sensors, name="sensors")
-app.add_typer(sim.sim, name="sim")
 
 
 def _version(asked: bool) -> None:
@@ -49,7 +43,7 @@ def _common(
 
 def main() -> None:
     """Run a command; exit code 2 means that the user's input is wrong, 1 anything else."""
-    code = _run_command()
+    code = run_command(sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()
     # Not by sys.exit: a run that was stopped leaves Spark's callback threads in the middle of a batch, and
@@ -58,13 +52,17 @@ def main() -> None:
     os._exit(code)
 
 
-def _run_command() -> int:
+def run_command(arguments: Sequence[str]) -> int:
+    """Run a command in this process; give the exit code."""
     try:
-        code = app(sys.argv[1:] or ["--help"], prog_name="skerry", standalone_mode=False)
+        code = app([*arguments] or ["--help"], prog_name="skerry", standalone_mode=False)
     except SkerryError as error:
         typer.echo(f"error: {error}", err=True)
         return 2 if isinstance(error, InputError) else 1
     except _UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # of a group without a command
+            typer.echo(str(error), err=True)
+            return 2
         typer.echo(f"error: {_describe_misuse(error)}", err=True)
         return 2
     except SystemExit as end:

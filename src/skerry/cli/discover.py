@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from skerry.catalog.sensor_file import write_sensors
-from skerry.cli.run import interruptible
+from skerry.cli.interrupt import interruptible
 from skerry.errors import InputError, OptionError
 from skerry.lang.sql.create_source import CLOCK_OPTIONS
 from skerry.model.atomic_write import write_atomically

@@ -23,7 +23,7 @@ def explain(
     script: Annotated[Path, typer.Argument(help="SQL statements: sources and views.")],
     project: Annotated[Path | None, typer.Option(help="Project folder with a catalogue.")] = None,
 ) -> None:
-    """Print the plan of each view: its tree, what runs beside the source and what by key; then what sensors deliver.
+    """Print the plan of each view, what runs where, and what sensors must deliver.
 
     Example: skerry explain traffic.sql
     """

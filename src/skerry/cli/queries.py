@@ -10,6 +10,7 @@ from rich.progress import track
 
 from skerry.catalog import QueryCounter, Subscription
 from skerry.catalog.counters import SUBSCRIPTION, VIEW
+from skerry.cli.project import look_into
 from skerry.database import connect
 from skerry.errors import CatalogError, InputError
 from skerry.model.time import Micros
@@ -74,7 +75,7 @@ def list_(
 
     Example: skerry queries list --stream traffic --counters
     """
-    database = connect(project)
+    database = look_into(project)
     if counters:
         typer.echo(_format_counters(database.catalog.counters.all(stream), limit))
         return
@@ -96,7 +97,7 @@ def show(
 
     Example: skerry queries show q42
     """
-    database = connect(project)
+    database = look_into(project)
     found = database.catalog.subscriptions.find([name])
     text = database.catalog.text_of(name)
     if not found and text is None:

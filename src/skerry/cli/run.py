@@ -1,28 +1,25 @@
 """``skerry run``: carry a script out and keep its views answered."""
 
-import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.status import Status
 
+from skerry.cli.interrupt import interruptible
 from skerry.cli.limits import MaxListLength, MaxSeconds, MaxStages, MaxTuples, read_limits
 from skerry.cli.script import open_script
 from skerry.cli.sql import format_rows
-from skerry.cli.summary import summarize
+from skerry.cli.summary import Pace, summarize
 from skerry.database import Settings
 from skerry.errors import RunError
 from skerry.pipeline.outcome import Outcome
 from skerry.sinks.sinks import make_sink
 from skerry.subscriptions.file import read_subscriptions
 
-__all__ = ["interruptible", "run"]
+__all__ = ["run"]
 
 
 def run(
@@ -58,31 +55,17 @@ def run(
     typer.echo("".join(answers), nl=False)
     if subscriptions:
         database.subscribe(read_subscriptions(subscriptions))
-    if answers and not database.has_queries:
+    if not database.has_queries and (answers or project):
+        typer.echo(
+            "" if answers else f"{script} is in the catalogue of {project}; there is no view to run yet", nl=not answers
+        )
         return
-    started = time.monotonic()
     with interruptible() as stopped, Console(stderr=True).status(f"starting {runtime}") as status:
-        outcome = database.run(sink, settings, stopped=stopped.is_set, watch=_Watch(status))
-    typer.echo(summarize(outcome, runtime, time.monotonic() - started, out))
+        watch = _Watch(status)
+        outcome = database.run(sink, settings, stopped=stopped.is_set, watch=watch, note=watch.note)
+    typer.echo(summarize(outcome, Pace(runtime, watch.seconds, was_stopped=stopped.is_set()), out))
     if outcome.failures:
         raise RunError(f"stopped before the end: {', '.join(sorted(outcome.failures))}; all other views are complete")
-
-
-@contextmanager
-def interruptible(*signals: signal.Signals) -> Iterator[Event]:
-    """Turn signals, of themselves Ctrl-C alone, into a word to stop; a second Ctrl-C ends at once."""
-    stopped = Event()
-
-    def stop(*_: object) -> None:
-        stopped.set()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    before = {each: signal.signal(each, stop) for each in signals or (signal.SIGINT,)}
-    try:
-        yield stopped
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
 
 
 class _Watch:
@@ -91,7 +74,15 @@ class _Watch:
     def __init__(self, status: Status) -> None:
         self._status, self._started = status, time.monotonic()
 
+    def note(self, text: str) -> None:
+        """Show what the run waits for."""
+        self._status.update(f"starting: {text}")
+
     def __call__(self, outcome: Outcome) -> None:
-        read = sum(tally.read for tally in outcome.tallies.values())
-        rate = read / max(time.monotonic() - self._started, 1e-9)
-        self._status.update(f"batch {outcome.batches}: {read:,} readings, {rate:,.0f} a second")
+        rate = (outcome.read - outcome.earlier) / max(self.seconds, 1e-9)
+        self._status.update(f"batch {outcome.batches}: {outcome.read:,} readings, {rate:,.0f} per second")
+
+    @property
+    def seconds(self) -> float:
+        """For how long the run has gone on."""
+        return time.monotonic() - self._started

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from skerry.catalog import Catalog
-from skerry.database import Database, connect
+from skerry.cli.project import open_for_run
+from skerry.database import Database
 from skerry.errors import InputError
 from skerry.plan.limits import Limits
 
@@ -19,7 +19,7 @@ def open_script(
     limits: Limits | None = None,
     answered: Callable[[pa.Table], None] = lambda table: None,
 ) -> Database:
-    """Read a script into the project's catalogue, or into one of its own if no project is named.
+    """Read a script into the catalogue of the project that is named or here, or else into one of its own.
 
     ``answered`` is given the rows of each SELECT over the catalogue.
     """
@@ -29,6 +29,6 @@ def open_script(
         raise InputError(f"there is no script {str(script)!r}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read the script {str(script)!r}: {error}") from None
-    database = connect(project, limits) if project else Database(Catalog.in_memory(), Path.cwd(), limits)
+    database = open_for_run(project, limits)
     database.execute(text, answered)
     return database

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from skerry.catalog.sensor_file import check_entries, read_entries, write_sensors
+from skerry.cli.project import look_into
 from skerry.database import connect
 from skerry.errors import InputError
 from skerry.model.atomic_write import write_atomically
@@ -43,7 +44,7 @@ def export(
 
     Example: skerry sensors export --out fleet.yaml
     """
-    text = write_sensors(connect(project).catalog.sensor_entries.all(source))
+    text = write_sensors(look_into(project).catalog.sensor_entries.all(source))
     if out is None:
         typer.echo(text, nl=False)
         return

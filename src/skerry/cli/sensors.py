@@ -10,9 +10,9 @@ import typer
 from skerry.catalog import Area, Catalog, Found, Point, Search, Sensor
 from skerry.cli.demand import describe_sensor_demand
 from skerry.cli.discover import discover
+from skerry.cli.project import look_into
 from skerry.cli.sensor_files import export, import_
 from skerry.cli.sensor_lines import describe_at_length, describe_line, to_json_text
-from skerry.database import connect
 from skerry.errors import CatalogError, OptionError
 from skerry.model.options import suggest
 from skerry.model.time import Micros, seconds, span
@@ -39,7 +39,7 @@ def list_(project: _Project = _HERE, limit: _Limit = None, json_: _Json = False)
 
     Example: skerry sensors list --project i80
     """
-    _search(connect(project).catalog, Search(), limit, _NONE, as_json=json_)
+    _search(look_into(project).catalog, Search(), limit, _NONE, as_json=json_)
 
 
 @sensors.command()
@@ -64,7 +64,7 @@ def find(
     area = Area(*_read_numbers(box, 4, "--box", "37.8,-122.4,37.9,-122.2")) if box is not None else None
     seen, silent = _read_since(seen_within, "--seen-within"), _read_since(silent_for, "--silent-for")
     search = Search(tuple(tag or ()), kind, source, text, point, within_m, area, seen, silent)
-    _search(connect(project).catalog, search, limit, "no sensor fits", as_json=json_)
+    _search(look_into(project).catalog, search, limit, "no sensor fits", as_json=json_)
 
 
 @sensors.command()
@@ -78,7 +78,7 @@ def show(
 
     Example: skerry sensors show loop-7
     """
-    database = connect(project)
+    database = look_into(project)
     sensor = _find_one(database.catalog, name, source)
     status = database.catalog.statuses.of(sensor.name, sensor.source)
     if json_:
@@ -102,7 +102,7 @@ def similar(
 
     Example: skerry sensors similar loop-7
     """
-    catalog = connect(project).catalog
+    catalog = look_into(project).catalog
     found = catalog.find_similar(_find_one(catalog, name, source), with_offline=offline)
     shown = limit or (len(found) if json_ else _FEW)
     _show(found[:shown], len(found), f"no other sensor measures what {name!r} does", as_json=json_)

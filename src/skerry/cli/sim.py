@@ -1,6 +1,5 @@
 """``skerry sim``: sensors that are not there, for whoever listens."""
 
-import signal
 import time
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from skerry.cli.run import interruptible
+from skerry.cli.interrupt import interruptible
 from skerry.cli.trial import trial
 from skerry.errors import InputError
 from skerry.model.options import Option, Owner, moment, parse_option
@@ -102,7 +101,7 @@ def _to_period(rate: float) -> Micros:
 
 def _run(fleet: Fleet, seconds: float | None, truth: Path | None) -> None:
     console, started = Console(stderr=True), time.monotonic()
-    with interruptible(signal.SIGINT, signal.SIGTERM) as stopped, console.status("connecting") as status:
+    with interruptible() as stopped, console.status("connecting") as status:
         tally = fleet.run(seconds, stopped.is_set, lambda tally: status.update(_describe_progress(tally)))
     typer.echo(_summarize(tally, time.monotonic() - started, truth))
 

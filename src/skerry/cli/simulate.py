@@ -18,7 +18,7 @@ from skerry.network.pictures.film import write_film
 from skerry.network.pictures.scene import Link, Scene
 from skerry.network.pictures.svg import write_picture
 from skerry.network.radio_settings import RadioSettings
-from skerry.network.rules.field_facts import read_field_facts
+from skerry.network.rules.network_facts import read_network_facts
 from skerry.network.rules.run import AUTO, ORDERS, STRATEGIES, Run, find_answers
 from skerry.network.rules.run import simulate as simulate_run
 from skerry.network.topology.read_topology import TOPOLOGY_FORMS, read_topology
@@ -47,13 +47,13 @@ def simulate(
     animate: Annotated[Path | None, typer.Option(help="HTML file that plays the first run.")] = None,
     project: Annotated[Path | None, typer.Option(help="Folder whose skerry.toml has modules of built-ins.")] = None,
 ) -> None:
-    """Run a rule program on motes, count their messages, and compare their answers with those of one process.
+    """Run a rule program on motes, and compare their answers with those of one process.
 
     Example: skerry simulate logicJ.dl --topology grid:7x7 --strategy broadcast --loss 0.1 --runs 5 --picture run.svg
     """
     _check_choices(strategy, order, runs)
     checked, settings = check_file(program), RadioSettings(loss=loss, retries=retries)
-    task = _Task(checked, read_field_facts(facts, checked), read_topology(topology), strategy, settings, order)
+    task = _Task(checked, read_network_facts(facts, checked), read_topology(topology), strategy, settings, order)
     watched = Trace() if trace or picture or animate else None
     found = list(_run_all(task, range(seed, seed + runs), watched, find_project(project, program)))
     reports = [describe_run(run, seed + number) for number, run in enumerate(found)]
@@ -61,7 +61,9 @@ def simulate(
     typer.echo(format_table(reports, sum(map(len, found[0].expected.values()))))
     late_us = max(run.late_us for run in found)
     if late_us:
-        typer.echo(f"warning: tuples were stored up to {late_us / 1000:,.1f} ms later than joins rely on", err=True)
+        typer.echo(
+            f"warning: tuples were stored or joined up to {late_us / 1000:,.1f} ms later than motes rely on", err=True
+        )
     if json is not None:
         write_report(json, found[0].strategy, reports)
     if watched is not None:
@@ -133,7 +135,7 @@ def _format_head(task: _Task, program: Path, first: Run) -> str:
         f"{name} {messages:,.0f}" if isfinite(messages) else f"{name} more than {least:,.0f}"
         for name, messages in first.estimates.items()
     )
-    chosen = [f"chosen by messages expected: {tried}"] if tried else []
+    chosen = [f"chosen by messages expected, from a rehearsal: {tried}"] if tried else []
     return "\n".join([head, *chosen, f"answers of the first run: {answers or 'none'}"])
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from skerry.database import connect
+from skerry.cli.project import look_into
 from skerry.errors import OptionError
 from skerry.sinks.values import to_csv, to_json
 
@@ -27,7 +27,7 @@ def sql(
 
     Example: skerry sql "SELECT name, lat, lon FROM sensors WHERE 'i80' = ANY(tags) AND lat > 37.8"
     """
-    typer.echo(format_rows(connect(project).sql(query).to_arrow(), "jsonl" if json_ else format_), nl=False)
+    typer.echo(format_rows(look_into(project).sql(query).to_arrow(), "jsonl" if json_ else format_), nl=False)
 
 
 def format_rows(table: pa.Table, format_: str = "table") -> str:

@@ -1,30 +1,60 @@
 """The summary at the end of a run."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from skerry.pipeline.outcome import Outcome, Tally
 from skerry.pipeline.skew import Load
 
-__all__ = ["summarize"]
+__all__ = ["Pace", "count", "summarize"]
 
 
-def summarize(outcome: Outcome, runtime: str, seconds: float, out: Path | None) -> str:
+@dataclass(frozen=True)
+class Pace:
+    """How a run went: on which runtime, for how long, and whether it was told to stop."""
+
+    runtime: str
+    seconds: float
+    was_stopped: bool = False
+
+    def describe(self, outcome: Outcome) -> str:
+        """In a line. Readings that came in before the run was started again count for nothing here.
+
+        >>> Pace("fjord", 2.0, was_stopped=True).describe(Outcome({"road": Tally(15)}, batches=1, earlier=5))
+        'ran on fjord: 1 batch in 2.0 s, 5 readings per second; stopped before its input was used up'
+        """
+        rate = (outcome.read - outcome.earlier) / max(self.seconds, 1e-9)
+        line = f"ran on {self.runtime}: {count(outcome.batches, 'batch', 'batches')} in {self.seconds:.1f} s"
+        end = "; stopped before its input was used up" if self.was_stopped else ""
+        return f"{line}, {rate:,.0f} readings per second{end}"
+
+
+def count(number: int, one: str, many: str) -> str:
+    """A number of things, in the right form.
+
+    >>> count(1, "row", "rows"), count(0, "row", "rows")
+    ('1 row', '0 rows')
+    """
+    return f"{number} {one if number == 1 else many}"
+
+
+def summarize(outcome: Outcome, pace: Pace, out: Path | None) -> str:
     """What came in, what became of it, what came out.
 
-    >>> print(summarize(Outcome({"road": Tally(8, 1, 1)}, answers={"slow": 3}, batches=2), "fjord", 2.0, None))
-    ran on fjord: 2 batches in 2.0 s, 5 readings a second
+    >>> done = Outcome({"road": Tally(8, 1, 1)}, answers={"slow": 3}, batches=2)
+    >>> print(summarize(done, Pace("fjord", 2.0), None))
+    ran on fjord: 2 batches in 2.0 s, 5 readings per second
       road: read 10 = accepted 8 + late 1 + rejected 1
       slow: 3 rows
     """
-    read = sum(tally.read for tally in outcome.tallies.values())
-    lines = [f"ran on {runtime}: {outcome.batches} batches in {seconds:.1f} s, {read / seconds:,.0f} readings a second"]
+    lines = [pace.describe(outcome)]
     for source, tally in outcome.tallies.items():
         lines.append(
             f"  {source}: read {tally.read} = accepted {tally.accepted} + late {tally.late} + rejected {tally.rejected}"
         )
         lines += [f"  {source}: {hint}" for hint in _hints(tally)]
-    lines += [f"  {output}: {rows} rows" for output, rows in sorted(outcome.answers.items())]
+    lines += [f"  {output}: {count(rows, 'row', 'rows')}" for output, rows in sorted(outcome.answers.items())]
     for view, buckets in sorted(outcome.loads.items()):
         skew = Load(buckets, outcome.hot_keys.get(view, {})).describe()
         lines += [f"  {view}: {skew}"] if skew else []

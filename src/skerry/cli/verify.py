@@ -7,8 +7,8 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
+from skerry.cli.interrupt import interruptible
 from skerry.cli.limits import MaxListLength, MaxSeconds, MaxStages, MaxTuples, read_limits
-from skerry.cli.run import interruptible
 from skerry.cli.script import open_script
 from skerry.database import Database, Settings
 from skerry.errors import InputError, RunError
