@@ -1,6 +1,8 @@
 """What all tests share."""
 
 import os
+import sys
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,12 +15,16 @@ settings.register_profile("explore", deadline=None, max_examples=500, suppress_h
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "skerry"))
 
 
+# Tests start many Python processes, Spark's among them: without bytecode on disk, each compiles all modules anew.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 _COMPILED = ("shedding", "index")
 """Where kernels take long to compile: one process does it, and the others wait for its tests instead."""
-_APART = ("test_recovery", "test_changing_subscriptions", "test_cluster", "test_cases_hold_on_separate_executors")
+_APART = ("test_changing_subscriptions", "test_cluster", "test_cases_hold_on_separate_executors")
 """What starts a Spark of its own has no need of the one that all others share."""
-_MEASURED = "measured_figures"
-"""A fixture of a module that takes long: one process makes it for all tests of the module."""
+_WAITING = ("test_trial", "test_sensors_at_work")
+"""What takes long, and most of that to wait: it begins while there is other work."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,12 +52,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = [items[index] for index in order]
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Start the Spark that tests share for envelopes, whichever test is the first: Java then compiles far less."""
+    if item.get_closest_marker("spark") and _group(item) == "spark":
+        from skerry.spark.session import session
+
+        session("local[2]", rows_in_jvm=False)
+
+
 def _group(item: pytest.Item) -> str | None:
-    for name in _APART:
+    for name in (*_APART, *_WAITING):
         if name in (item.path.stem, item.name.partition("[")[0]):
             return name
     if item.get_closest_marker("spark") or item.get_closest_marker("cluster"):
         return "spark"
     if compiled := [name for name in _COMPILED if name in item.path.as_posix()]:
         return compiled[0]
-    return item.path.parent.name if _MEASURED in getattr(item, "fixturenames", ()) else None
+    return f"{item.path.parent.name}/{item.path.stem}" if _has_fixture_of_module(item) else None
+
+
+def _has_fixture_of_module(item: pytest.Item) -> bool:
+    """Whether a test needs what is made once per module: one process makes it, for all tests of the module."""
+    found: dict[str, Sequence[pytest.FixtureDef[object]]] = getattr(item, "_fixtureinfo").name2fixturedefs  # noqa: B009
+    return any(definitions[-1].scope == "module" for definitions in found.values())

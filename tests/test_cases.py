@@ -2,12 +2,13 @@
 
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from skerry.database import Settings
-from skerry.testing.cases import check, read_case
+from skerry.testing.cases import check, check_together, group_cases, read_case
 
 FILES = sorted(Path(__file__).with_name("cases").glob("*.test"))
 _PARTS = 20
@@ -20,9 +21,34 @@ def test_case_holds_in_process_whatever_the_step(file: Path, step_rows: int) -> 
     assert check(read_case(file.read_text()), Settings("fjord", step_rows=step_rows)) == []
 
 
+def _group_files() -> dict[Path, tuple[Path, ...]]:
+    """The files whose cases are run as one with that of a file."""
+    cases = [read_case(file.read_text()) for file in FILES]
+    file_of = {id(case): file for case, file in zip(cases, FILES, strict=True)}
+    groups = [tuple(file_of[id(case)] for case in group) for group in group_cases(cases)]
+    return {file: group for group in groups for file in group}
+
+
+@cache
+def _run_on_spark(files: tuple[Path, ...]) -> dict[Path, list[str]]:
+    """What differs, by file. To start a query on Spark costs more than most cases, so it is done once per group."""
+    settings = Settings("spark", "local[2]", step_rows=8 * len(files))
+    return dict(zip(files, check_together([read_case(file.read_text()) for file in files], settings), strict=True))
+
+
+GROUPS = _group_files()
+
+
 @pytest.mark.spark
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_case_holds_on_spark(file: Path) -> None:
+    assert _run_on_spark(GROUPS[file])[file] == []
+
+
+@pytest.mark.soak
+@pytest.mark.spark
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_case_holds_on_spark_alone(file: Path) -> None:
     assert check(read_case(file.read_text()), Settings("spark", "local[2]", step_rows=8)) == []
 
 

@@ -31,6 +31,7 @@ SHAPES = {
     " AS b ON a.i = b.i WHERE {}",
     "absence": "SELECT a.i, a.d FROM SLIDING(road, t, INTERVAL '1' SECOND) AS a WHERE NOT EXISTS (SELECT 1 FROM"
     " SLIDING(road, t, INTERVAL '1' SECOND) AS b WHERE a.i = b.i) AND {}",
+    "over": "SELECT i, d - LAG(d) OVER (PARTITION BY i ORDER BY t) AS m FROM road WHERE {}",
     "subscription": "{}",
 }
 SENSORS = [Sensor(name, "road", "loop") for name in SPECIAL["s"]]

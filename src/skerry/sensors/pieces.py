@@ -22,6 +22,7 @@ from skerry.index.value_sets import Span, ValueSet
 from skerry.lang.sql.predicates import Predicates
 from skerry.model.dialect import parse_expression
 from skerry.model.duckdb_session import open_duckdb
+from skerry.model.expression import names_in
 from skerry.model.options import Owner
 from skerry.model.sampling import SAMPLE_PERIOD, Sampling
 from skerry.model.time import Micros, span
@@ -102,7 +103,7 @@ class Pieces:
         asked = Sampling.parse(view.options, Owner(f"view {view.name!r}"))
         sampling = Sampling(asked.period_us or self._own.period_us, asked.lifetime_us)
         if "late_to" in view.options:  # late readings are given whole, whatever the view selects
-            return [Piece(EVERY_SENSOR, self._all, sampling=sampling)]
+            return [Piece(EVERY_SENSOR, self._find_stored(self._all), sampling=sampling)]
         reads = _find_reads(view.root, frozenset(view.root.schema.names), (), narrows=True)
         mine = [read for read in reads if read.source == self.source.name]
         found = [
@@ -120,7 +121,7 @@ class Pieces:
         self, region: Region, columns: frozenset[str], sampling: Sampling, narrows: bool, about: tuple[str, ...] = ()
     ) -> list[Piece]:
         """A piece per box and group of sensors; ``about`` are conditions on what the catalogue knows of them."""
-        columns = columns | self._always
+        columns = self._find_stored(columns | self._always)
         found = []
         for box in region.boxes:
             values = _values_of(box)
@@ -128,9 +129,19 @@ class Pieces:
             found += [Piece(whose, columns, sides, sampling) for whose in self._find_sensors(box, values, about)]
         return found
 
+    def _find_stored(self, columns: frozenset[str]) -> frozenset[str]:
+        """What sensors send: of a column that is generated, those that it is computed from."""
+        for name, sql in self.source.generated:
+            if name in columns:
+                columns = (columns - {name}) | names_in(parse_expression(sql))
+        return columns
+
     def _find_sides(self, values: Mapping[str, ValueSet]) -> Sides:
+        stored = self.source.stored_schema
         return tuple(
-            (name, each.spans) for name, each in values.items() if is_ranged(self.source.schema.field(name).type)
+            (name, each.spans)
+            for name, each in values.items()
+            if name in stored.names and is_ranged(stored.field(name).type)
         )
 
     def _find_sensors(self, box: Box, values: Mapping[str, ValueSet], about: tuple[str, ...]) -> Iterable[Whose]:
@@ -175,11 +186,11 @@ def _find_reads(
     """What a plan reads. Conditions above a state say nothing about what it is made of."""
     if isinstance(node, Scan):
         yield _Read(node.source.name, wanted, conditions, narrows, about)
-    below: Conditions = ()
+    below = node.conditions_below(conditions)
     if isinstance(node, Stateful):
         about, narrows = (), narrows and not node.needs_every_reading
     else:
-        below, about = node.conditions_below(conditions), (*about, *_find_facts(node, conditions))
+        about = (*about, *_find_facts(node, conditions))
     for position, each in enumerate(node.inputs):
         columns = node.columns_below(position, wanted)
         yield from _find_reads(each, columns, below, narrows=narrows, about=about)
