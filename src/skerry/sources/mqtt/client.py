@@ -8,17 +8,17 @@ from types import TracebackType
 from uuid import uuid4
 
 import paho.mqtt.client as paho
-from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from skerry.errors import SkerryError, SourceError
 from skerry.model.atomic_write import write_atomically
-from skerry.sensors.broker_address import BrokerAddress, make_tls_context
+from skerry.sensors.broker_address import BrokerAddress
 from skerry.sensors.heard import Heard
 from skerry.sensors.messages import Setting
 from skerry.sensors.proxies import Proxy
 from skerry.sources.mqtt.cbor import to_json
+from skerry.sources.mqtt.connection import KEEPALIVE_SECONDS, ControlConnection, make_client
 from skerry.sources.mqtt.control import ControlChannel, find_state_topic
 from skerry.sources.mqtt.echo import Echo, name_echo_topic
 from skerry.sources.mqtt.options import MqttOptions
@@ -53,7 +53,8 @@ class MqttReceiving:
         pattern = self._topic.pattern
         self._receiver = Receiver(folder, options.max_message_bytes, identity, self._has_caught_up, pattern=pattern)
         state_topic = find_state_topic(options.topic)
-        self._channel = ControlChannel(state_topic, self._publish) if state_topic else None
+        self._channel = ControlChannel(state_topic, self._send_control) if state_topic else None
+        self._control = ControlConnection(source, options, base, client_id) if state_topic else None
         self._answered, self._ended = threading.Event(), threading.Event()
         self._echoing = threading.Thread(target=self._keep_echoing, name="echo", daemon=True)
         self._failure: SkerryError | None = None
@@ -64,11 +65,13 @@ class MqttReceiving:
         """Connect. If the broker does not answer at first, that is an error; later it is waited for."""
         self._receiver.__enter__()
         try:
-            self._client.connect(self._address.host, self._address.port, keepalive=30)
+            self._client.connect(self._address.host, self._address.port, KEEPALIVE_SECONDS)
         except (OSError, ValueError) as error:
             self._receiver.__exit__(None, None, None)
             raise self._describe(getattr(error, "strerror", None) or str(error)) from None
         self._client.loop_start()
+        if self._control:
+            self._control.__enter__()
         self._echoing.start()
         self._answered.wait(_PATIENCE_SECONDS)
         if self._failure or not self._answered.is_set():
@@ -84,6 +87,8 @@ class MqttReceiving:
         self._ended.set()
         self._echoing.join()
         self._receiver.__exit__(kind, error, trace)
+        if self._control:
+            self._control.__exit__(kind, error, trace)
         self._client.disconnect()
         self._client.loop_stop()
 
@@ -114,27 +119,26 @@ class MqttReceiving:
         """While a sensor waits for control, know how old its next message is: it listens for a moment only."""
         while self._channel and not self._ended.wait(_ECHO_SECONDS):
             if self._has_caught_up() and not self._echo.is_crowded and self._channel.has_control_due(tell_time()):
-                self._echo.send(self._publish)
+                self._echo.send(self._send_echo)
 
     def _has_caught_up(self) -> bool:
         """Whether what comes now was sent now, and not while we were away."""
         return self._client.is_connected() and self._echo.is_heard
 
-    def _publish(self, topic: str, payload: bytes) -> None:
-        self._client.publish(topic, payload, qos=1)
+    def _send_echo(self, topic: str, payload: bytes) -> None:
+        """Send an echo; of QoS 1, or it would overtake readings that the broker has for us."""
+        self._choose_client().publish(topic, payload, qos=1)
+
+    def _send_control(self, topic: str, payload: bytes) -> None:
+        """Send control, now or not at all: with QoS 1 it would come again when its sensor does not listen any more."""
+        self._choose_client().publish(topic, payload, qos=0)
+
+    def _choose_client(self) -> paho.Client:
+        return self._control.choose(self._client) if self._control else self._client
 
     def _make_client(self, client_id: str, base: Path) -> paho.Client:
-        client = paho.Client(
-            CallbackAPIVersion.VERSION2, client_id, clean_session=False, manual_ack=True, protocol=paho.MQTTv311
-        )
-        client.reconnect_delay_set(1, 30)
+        client = make_client(self._options, base, client_id, is_kept=True)
         client.max_inflight_messages_set(_MOST_UNACKNOWLEDGED)
-        password = self._options.read_password(base) or self._address.password
-        if self._address.username is not None:
-            client.username_pw_set(self._address.username, password)
-        if self._address.is_encrypted:
-            ca_file = self._options.ca_file
-            client.tls_set_context(make_tls_context(base / ca_file if ca_file else None, ca_file or ""))
         client.on_connect, client.on_subscribe = self._on_connect, self._on_subscribe
         client.on_message, client.on_disconnect = self._on_message, self._on_disconnect
         return client
@@ -158,7 +162,7 @@ class MqttReceiving:
     ) -> None:
         if codes[0].value >= _REFUSED:  # of the readings; without states there is no control
             self._fail(f"it does not let us subscribe to {self._topic.filter!r}")
-        self._echo.send(self._publish)
+        self._echo.send(self._send_echo)
         self._answered.set()
 
     def _on_disconnect(
