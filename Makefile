@@ -28,8 +28,9 @@ bench: setup  ## Measure, as ratios taken side by side in one run
 reproduce: setup  ## Draw the papers' figures again and say which claims hold
 	$(BIN)/skerry reproduce
 
-soak: setup  ## Run the tests that take long
-	$(BIN)/pytest -m soak -n 2 --dist loadgroup
+soak: setup  ## Run the tests that take long: first those that need the machine for themselves
+	$(BIN)/pytest -m "soak and whole"
+	$(BIN)/pytest -m "soak and not whole" -n 2 --dist loadgroup
 
 slice: setup  ## Run fifteen minutes of those, drawn anew for every commit (SLICE=text draws another)
 	$(BIN)/pytest -m soak --slice "$(or $(SLICE),$(shell git rev-parse HEAD))"
