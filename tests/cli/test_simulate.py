@@ -122,3 +122,12 @@ def test_program_that_motes_cannot_keep_true_is_refused_in_one_line(paths):
 def test_missing_program_is_named():
     with pytest.raises(InputError, match=r"there is no rule program 'none.dl'"):
         raise CliRunner().invoke(app, ["simulate", "none.dl"]).exception
+
+
+def test_links_change_as_a_file_says(paths):
+    (paths / "changes.csv").write_text("time,from,to,op\n1,4,5,-\n2,8,,-\n")
+    simulate("--changes", "changes.csv", "--runs", "2", "--json", "out.json")
+    left = make_grid(3, 3).cut(4, 5).cut(5, 8).cut(7, 8)
+    for run in json.loads((paths / "out.json").read_text())["runs"]:
+        assert {tuple(row) for row in run["answers"]["H"]} == list_last_steps(left, 4)
+        assert (run["missed"], run["wrong"]) == (0, 0)

@@ -1,6 +1,6 @@
 """``skerry simulate``: a rule program on the motes of a simulated network."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -13,13 +13,14 @@ from skerry.cli.rule_program import check_file, find_project, open_builtins
 from skerry.cli.simulation_report import describe_run, format_table, write_report
 from skerry.deduce.facts import Facts
 from skerry.errors import OptionError
+from skerry.network.link_changes import LinkChange, read_link_changes
 from skerry.network.network import Network
 from skerry.network.pictures.film import write_film
 from skerry.network.pictures.scene import Link, Scene
 from skerry.network.pictures.svg import write_picture
 from skerry.network.radio_settings import RadioSettings
 from skerry.network.rules.network_facts import read_network_facts
-from skerry.network.rules.run import AUTO, ORDERS, STRATEGIES, Run, find_answers
+from skerry.network.rules.run import AUTO, ORDERS, STRATEGIES, Run
 from skerry.network.rules.run import simulate as simulate_run
 from skerry.network.topology.read_topology import TOPOLOGY_FORMS, read_topology
 from skerry.network.topology.topology import Topology
@@ -40,6 +41,10 @@ def simulate(
     retries: Annotated[int, typer.Option(help="How often a message to one receiver is sent again if lost.")] = 0,
     seed: Annotated[int, typer.Option(help="Of the first run; the next ones have the next.")] = 0,
     runs: Annotated[int, typer.Option(help="How many runs.")] = 1,
+    changes: Annotated[
+        Path | None,
+        typer.Option(help="CSV file time,from,to,op: links that come (+) and go (-), motes that die; seconds."),
+    ] = None,
     order: Annotated[str, typer.Option(help=f"When a mote acts on what it learns: {', '.join(ORDERS)}.")] = ORDERS[0],
     json: Annotated[Path | None, typer.Option(help="File for answers, messages and energy, as JSON.")] = None,
     trace: Annotated[Path | None, typer.Option(help="File for all messages of the first run, as JSON lines.")] = None,
@@ -53,7 +58,9 @@ def simulate(
     """
     _check_choices(strategy, order, runs)
     checked, settings = check_file(program), RadioSettings(loss=loss, retries=retries)
-    task = _Task(checked, read_network_facts(facts, checked), read_topology(topology), strategy, settings, order)
+    field = read_topology(topology)
+    changing = [] if changes is None else read_link_changes(changes, len(field))
+    task = _Task(checked, read_network_facts(facts, checked), field, strategy, settings, order, changing)
     watched = Trace() if trace or picture or animate else None
     found = list(_run_all(task, range(seed, seed + runs), watched, find_project(project, program)))
     reports = [describe_run(run, seed + number) for number, run in enumerate(found)]
@@ -81,6 +88,7 @@ class _Task:
     strategy: str
     settings: RadioSettings
     order: str
+    changes: Sequence[LinkChange]
 
 
 def _check_choices(strategy: str, order: str, runs: int) -> None:
@@ -97,9 +105,8 @@ def _run_all(task: _Task, seeds: range, watched: Trace | None, project: Path) ->
 
     A terminal shows how far they have come.
     """
-    strategy = task.strategy
-    with open_builtins(task.checked, project) as calls, Console(stderr=True).status("in one process") as status:
-        expected = find_answers(task.checked, task.facts, task.topology, calls)
+    strategy, expected = task.strategy, None
+    with open_builtins(task.checked, project) as calls, Console(stderr=True).status("") as status:
         for number, seed in enumerate(seeds):
             status.update(f"run {number + 1:,} of {len(seeds):,}, seed {seed}")
             run = simulate_run(
@@ -113,8 +120,9 @@ def _run_all(task: _Task, seeds: range, watched: Trace | None, project: Path) ->
                 calls=calls,
                 observe=None if watched is None or number else _show_to(watched),
                 expected=expected,
+                changes=task.changes,
             )
-            strategy = run.strategy
+            strategy, expected = run.strategy, run.expected
             yield run
 
 

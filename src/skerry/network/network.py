@@ -48,11 +48,22 @@ class Network:
             Board(mote, self.simulation, self.radio, skews.randint(0, most_skew_us)) for mote in range(len(topology))
         ]
         self._make: Callable[[Board], Receiver] | None = None
+        self.on_change: Callable[[], None] | None = None
+        """Is called when a link comes or goes, or a mote dies or is back: what a routing layer would find out."""
 
     @property
     def topology(self) -> Topology:
         """The links, as they are now."""
         return self.radio.topology
+
+    @property
+    def living_topology(self) -> Topology:
+        """The links between motes that are alive."""
+        topology = self.topology
+        for board in self.boards:
+            for other in () if board.is_alive else topology.neighbours[board.mote]:
+                topology = topology.cut(board.mote, other)
+        return topology
 
     def install(self, make: Callable[[Board], _Program]) -> list[_Program]:
         """Put a program on every mote, in order, and have it receive what comes for its mote."""
@@ -67,6 +78,7 @@ class Network:
         self.boards[mote].die()
         self.radio.silence(mote)
         self.radio.attach(mote, None)
+        self._notice_change()
 
     def revive(self, mote: int) -> Receiver:
         """Start a dead mote again, with a fresh program of the kind that was installed last."""
@@ -75,7 +87,17 @@ class Network:
         self.boards[mote].come_back()
         program = self._make(self.boards[mote])
         self.radio.attach(mote, program)
+        self._notice_change()
         return program
+
+    def reboot(self) -> None:
+        """Have all motes that are alive forget everything, also what they wanted to do; deaf until ``install``."""
+        for board in self.boards:
+            if board.is_alive:
+                board.die()
+                board.come_back()
+                self.radio.silence(board.mote)
+                self.radio.attach(board.mote, None)
 
     def join(self, one: int, other: int) -> None:
         """Have a link from now on; the boards of both ends say so to their programs."""
@@ -89,3 +111,8 @@ class Network:
         self.radio.connect(topology)
         for mote in ends:
             self.boards[mote].change_links(topology.neighbours[mote])
+        self._notice_change()
+
+    def _notice_change(self) -> None:
+        if self.on_change is not None:
+            self.on_change()

@@ -13,6 +13,7 @@ from skerry.deduce.checks import check
 from skerry.deduce.facts import Facts
 from skerry.errors import RuleError
 from skerry.lang.rules import read
+from skerry.network.link_changes import LinkChange
 from skerry.network.rules.refusals import refuse_program
 from skerry.network.topology.grid import make_grid
 from skerry.network.topology.topology import Topology
@@ -199,7 +200,7 @@ def _ticks(random: Random, bases: list[str], motes: int) -> list[Tick]:
     for now in times:
         inserts, deletes = {}, {}
         for base in bases:
-            come = list(dict.fromkeys(_fact(random, base, motes, now) for _ in range(random.randint(0, 5))))
+            come = list(dict.fromkeys(_fact(random, base, motes, now) for _ in range(random.randint(0, 4))))
             gone = random.sample(there[base], min(len(there[base]), random.randint(0, 2)))
             inserts[base], deletes[base] = come, [fact for fact in gone if fact not in come]
             there[base] = [fact for fact in there[base] if fact not in gone and fact not in come] + come
@@ -213,3 +214,29 @@ def _ticks(random: Random, bases: list[str], motes: int) -> list[Tick]:
 def _fact(random: Random, base: str, motes: int, now: int) -> tuple[int, ...]:
     values = {"node": range(motes), "int": range(3), "time": range(now - 70_000, now + 1, 5_000)}
     return tuple(random.choice(values[kind]) for kind in BASES[base])
+
+
+def random_changes(seed: int, topology: Topology) -> list[LinkChange]:
+    """Links that come and go and motes that die, while facts do so too; at the end all are alive and connected."""
+    random, now, motes, dead = Random(f"changes {seed}"), topology, range(len(topology)), set[int]()
+    changes = []
+    for time_us in sorted(random.sample(range(0, 2 * SPAN_US, 1_000), random.randint(1, 4))):
+        if random.random() < 0.3:
+            mote = random.choice(motes)
+            changes.append(LinkChange(time_us, mote, None, mote in dead))
+            dead ^= {mote}
+        else:
+            one, other = random.sample(motes, 2)
+            is_up = other not in now.neighbours[one]
+            changes.append(LinkChange(time_us, one, other, is_up))
+            now = now.join(one, other) if is_up else now.cut(one, other)
+    last_us = random.choice((2 * SPAN_US, 2 * SETTLED_US))
+    changes += [LinkChange(last_us, mote, None, True) for mote in sorted(dead)]
+    hops = now.distances_from(0)
+    while min(hops) < 0:
+        one, other = random.choice(motes), hops.index(-1)
+        if hops[one] >= 0:
+            changes.append(LinkChange(last_us, one, other, True))
+            now = now.join(one, other)
+            hops = now.distances_from(0)
+    return changes

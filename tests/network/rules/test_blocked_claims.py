@@ -87,6 +87,14 @@ def test_claim_that_was_sent_is_not_blocked_any_more():
     assert not blocked.take(claim(), None)  # overtaken by its withdrawal
 
 
+def test_claim_that_was_sent_unkept_is_withdrawn_though_it_would_be_blocked_by_now():
+    blocked = make_blocked()
+    assert blocked.note_sent(claim())
+    assert not blocked.note_sent(claim())
+    assert not blocked.take(claim(), (3, 2, 1))  # joined again, when what it denies is known
+    assert blocked.take(claim(LAST, in_force=False), None)
+
+
 def test_released_claim_may_be_blocked_by_another_tuple():
     blocked = make_blocked()
     blocked.take(claim(), (3, 2, 1))

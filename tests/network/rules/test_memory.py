@@ -1,7 +1,5 @@
 """What is over is forgotten: a long run takes no more memory than a short one, and gives the same answers."""
 
-import gc
-
 import pytest
 
 from skerry.deduce.builtins import Builtins
@@ -12,7 +10,7 @@ from skerry.lang.rules import read
 from skerry.network.network import Network
 from skerry.network.radio_settings import RadioSettings
 from skerry.network.rules.compile_program import compile_program
-from skerry.network.rules.install import TECHNIQUES, install
+from skerry.network.rules.install import TECHNIQUES
 from skerry.network.rules.memory import Memory
 from skerry.network.rules.network_facts import make_calendar
 from skerry.network.rules.routes import find_routes
@@ -20,7 +18,7 @@ from skerry.network.rules.rule_network import RuleNetwork
 from skerry.network.rules.run import ORDERS, simulate
 from skerry.network.rules.survey import Survey
 from skerry.network.topology.grid import make_grid
-from tests.network.rules.test_isolation import OUTSIDE
+from tests.network.rules.test_isolation import reach
 
 PROGRAM = """base g(n: node, m: node) link within 2 hops.
 base q(n: node, v: int) host n.
@@ -55,19 +53,9 @@ def measure(strategy, order, cycles):
     checked, network = check(read(PROGRAM)), Network(make_grid(3, 4), seed=1)
     facts, routes = Facts(make_ticks(cycles), 1_000_000), find_routes(network.topology)
     program = compile_program(checked, Survey.of(routes), make_calendar(facts))
-    motes = RuleNetwork(network, routes, install(strategy, program, network, routes), Builtins({}), order)
+    motes = RuleNetwork(network, routes, strategy, program, Builtins({}), order)
     motes.run(checked, facts)
-    return sum(map(count_objects, motes.components))
-
-
-def count_objects(start):
-    seen, waiting = {id(start)}, [start]
-    while waiting:
-        for found in gc.get_referents(waiting.pop()):
-            if id(found) not in seen and not isinstance(found, OUTSIDE):
-                seen.add(id(found))
-                waiting.append(found)
-    return len(seen)
+    return sum(len(reach(component)) for component in motes.components)
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -25,6 +25,13 @@ def test_loss_holds_both_ways_unless_the_other_has_its_own(written):
     assert found.losses == {(0, 1): 0.25, (1, 0): 0.25, (1, 2): 0.5, (2, 1): 0.75}
 
 
+def test_file_of_a_spreadsheet_is_read(written):
+    path = written("")
+    path.write_bytes(b"\xef\xbb\xbffrom,to,loss\r\n0,1,0.99\r\n1, 2,0\r\n")
+    found = read_topology(f"file:{path}")
+    assert found.losses == {(0, 1): 0.99, (1, 0): 0.99, (1, 2): 0.0, (2, 1): 0.0}
+
+
 def test_positions_come_from_a_second_file(written):
     links, positions = written("from,to\n0,1\n"), written("mote,x,y\n1,2.5,3\n0,0,0\n", "positions.csv")
     assert read_topology(f"file:{links}:{positions}").positions == ((0.0, 0.0), (2.5, 3.0))
@@ -36,9 +43,14 @@ def test_positions_come_from_a_second_file(written):
         ("from,to\n1,2\n", "0 has no link"),
         ("from,to\n0,a\n", "line 2: a mote is a whole number"),
         ("from,to\n0,-1\n", "a mote is a whole number"),
-        ("from,to\n0,0\n", "two different motes"),
+        ("from,to\n0,1\n0,0\n", "line 3: a link joins two different motes; got 0 twice"),
+        ("from,to\n", "there is no link"),
+        ("from;to;loss\n0;1;0.1\n", "no column 'from'; its columns: from;to;loss"),
+        ("from,to\ns1,s2\n", "line 2: a mote is a whole number from 0 on; got 's1'"),
+        ("from,to\n0,1\n1,7\n", "2 has no link, 7 has"),
+        ("from,to\n0," + "1" * 5_000, "line 2: a mote is a whole number"),
         ("from,to,loss\n0,1,1.5\n", "a probability"),
-        ("from,to,loss\n0,1,nan\n", "a probability"),
+        ("from,to,loss\n0,1,nan\n", "line 2: not a finite number"),
         ("from,to,loss\n0,1,x\n", "not a number"),
         ("from,to,loss\n0,1,0.1\n0,1,0.2\n", "of 0.1 before"),
         ("a,b\n0,1\n", "no column 'from'; its columns: a, b"),

@@ -37,13 +37,25 @@ class BlockedClaims:
         if entry is not None and (claim.in_force or not entry.claim.in_force):
             return False  # it came twice, or too late
         if not claim.in_force:
-            self._entries[claim.key] = _Entry(claim, None, was_sent=True, has_ended=True)
-            self._memory.forget_later(self._forget, claim.key)
+            ended = self._entries[claim.key] = _Entry(claim, None, was_sent=True, has_ended=True)
+            self._memory.forget_later(self._forget, ended)
             return entry is None or entry.was_sent
         self._entries[claim.key] = _Entry(claim, blocker, was_sent=blocker is None)
         for identity in (*claim.key[1], *(() if blocker is None else (blocker,))):
             self._by_tuple.setdefault(identity, set()).add(claim.key)
         return blocker is None
+
+    def note_sent(self, claim: Claim) -> bool:
+        """A claim is to be sent that this mote cannot keep; whether it should be.
+
+        It may be joined here again when more is known of what it denies: its withdrawal must follow it all the same.
+        """
+        entry = self._entries.get(claim.key)
+        if entry is not None and (entry.was_sent or entry.has_ended):
+            return False
+        noted = self._entries[claim.key] = _Entry(claim, None, was_sent=True)
+        self._memory.forget_later(self._forget, noted)
+        return True
 
     def release(self, identity: TupleId) -> list[Claim]:
         """The claims that a tuple blocked which is gone. Those that were made of it have ended."""
@@ -63,11 +75,14 @@ class BlockedClaims:
         entry = self._entries.get(key)
         if entry is not None and not entry.has_ended:
             entry.has_ended = True
-            self._memory.forget_later(self._forget, key)
+            self._memory.forget_later(self._forget, entry)
 
-    def _forget(self, key: DerivationKey) -> None:
-        entry = self._entries.pop(key, None)
-        for identity in () if entry is None else (*key[1], entry.blocker):
+    def _forget(self, entry: _Entry) -> None:
+        key = entry.claim.key
+        if self._entries.get(key) is not entry:
+            return  # it was withdrawn since
+        del self._entries[key]
+        for identity in (*key[1], entry.blocker):
             if identity in self._by_tuple:
                 self._by_tuple[identity].discard(key)
                 if not self._by_tuple[identity]:

@@ -9,7 +9,8 @@ from skerry.network.mote import Board
 from skerry.network.rules.agenda import Agenda
 from skerry.network.rules.blocked_claims import BlockedClaims
 from skerry.network.rules.claims import Claim, Stop, make_claim, read_claim
-from skerry.network.rules.groups import Group, Groups
+from skerry.network.rules.gathering import Gathering
+from skerry.network.rules.groups import Group
 from skerry.network.rules.holdings import GIVEN, Holding, Holdings
 from skerry.network.rules.join import Found, Join
 from skerry.network.rules.memory import Memory
@@ -49,7 +50,8 @@ class Component:
         self._board, self._program, self._plans, self._routes, self._agenda = board, program, plans, routes, agenda
         self.store, self.holdings = Store(), Holdings()
         self._memory = Memory(board, program.timing.keep_us)
-        self._watches, self._groups, self._blocked = Watches(), Groups(), BlockedClaims(self._memory)
+        self._watches, self._blocked = Watches(), BlockedClaims(self._memory)
+        self._gathering = Gathering(board, program, routes, self._memory, self._expect_group)
         self._rules = {rule.number: rule for rule in program.rules}
         self.store.on_drop, self.store.on_tombstone = self._release, self._note_tombstone
         self._versions: dict[DerivationKey, int] = {}
@@ -90,7 +92,9 @@ class Component:
         """Somebody spoke: a claim for this mote or on its way, or what the technique has to say."""
         self._memory.tidy()
         topic, *content = message.body
-        if topic != "claim":
+        if topic == "gather":
+            self._gathering.receive(sender, tuple(content))
+        elif topic != "claim":
             self._agenda.hasten(self._technique.receive, topic, tuple(content))
         elif content[0] == self._board.mote:
             self._expect(read_claim(content[1]))
@@ -114,7 +118,7 @@ class Component:
                 self._board.wake(max(claim.expiry_us - self._board.clock, 0), self._blocked.end, claim.key)
             if self._blocked.take(claim, self._find_blocker(claim)):
                 self._pass_on(claim)
-        else:
+        elif self._blocked.note_sent(claim):
             self._pass_on(claim)
 
     def _start(self) -> None:
@@ -141,9 +145,10 @@ class Component:
             self.store.note_join(self._board.clock - begun_us, timing.join_us + timing.skew_us)
 
     def _pass_on(self, claim: Claim) -> None:
-        """Have a claim heard where it stops next: here, or over the radio."""
+        """Have a claim heard where it stops next: here, or over the radio. What aggregates over a tree begins here."""
         target = claim.stops[0].home
-        if target == self._board.mote:
+        is_gathered = len(claim.stops) == 1 and claim.key[0] in self._program.gathered
+        if target == self._board.mote or is_gathered:
             self._expect(claim)
         else:
             body = ("claim", target, claim.to_plain())
@@ -213,18 +218,15 @@ class Component:
 
     def _apply(self, key: DerivationKey, head: Stop, in_force: bool) -> None:
         """Add a derivation to what it derives, or take it away."""
-        name, row, rule = head.predicate, head.row, self._rules[key[0]]
-        if not rule.aggregates:
-            self._change(self.holdings.get(name, row), key, in_force)
-            return
-        group = self._groups.get(rule, row)
-        if in_force:
-            group.contributions[key] = row
+        rule = self._rules[key[0]]
+        if rule.aggregates:
+            self._gathering.contribute(rule, key, head, in_force)
         else:
-            group.contributions.pop(key, None)
-        if not group.is_due:
-            group.is_due = True
-            self._agenda.add((*self._program.schemas[name].find_priority(row), _SETTLE), self._settle_group, group)
+            self._change(self.holdings.get(head.predicate, head.row), key, in_force)
+
+    def _expect_group(self, group: Group) -> None:
+        priority = self._program.schemas[group.rule.head.predicate].find_priority(group.outline)
+        self._agenda.add((*priority, _SETTLE), self._settle_group, group)
 
     def _settle_group(self, group: Group) -> None:
         """Derive a group's row anew, if its contributions make another."""
@@ -237,8 +239,7 @@ class Component:
             if changed is not None:
                 self._change(self.holdings.get(name, changed), (group.rule.number, ()), in_force)
         group.row = row
-        if row is None and not group.contributions:
-            self._groups.forget(group)
+        self._gathering.settled(group)
 
     def _give(self, predicate: str, row: Row, expiry_us: int | None) -> None:
         holding = self.holdings.get(predicate, row)

@@ -14,7 +14,7 @@ from skerry.network.rules.routes import Routes
 from skerry.network.rules.technique import Equipment, Technique
 from skerry.network.rules.walking import find_reach, find_walking
 
-__all__ = ["TECHNIQUES", "Installation", "install"]
+__all__ = ["TECHNIQUES", "Installation", "bound_hop", "install"]
 
 TECHNIQUES = ("broadcast", "local", "perpendicular")
 
@@ -35,8 +35,8 @@ class Installation:
 
 def install(strategy: str, program: NodeProgram, network: Network, routes: Sequence[Routes]) -> Installation:
     """Prepare a way to join on a network."""
-    hop_us, diameter = _bound_hop(network.radio.settings), max((max(each.hops) for each in routes), default=0)
-    across_us = diameter * hop_us
+    hop_us, diameter = bound_hop(network.radio.settings), max((max(each.hops) for each in routes), default=0)
+    topology, across_us = network.living_topology, diameter * hop_us
     hold_us, columns = _HOLD * network.radio.settings.most_delay_us, None
     window_us = max((_find_window(each, program) for each in program.schemas.values()), default=0)
     if strategy == "broadcast":
@@ -47,8 +47,8 @@ def install(strategy: str, program: NodeProgram, network: Network, routes: Seque
         journey_us = (_count_subgoals(program) + 1) * across_us
         hold_us += 2 * across_us
     else:
-        walking, columns = find_walking(program, network.topology, routes), find_grid_columns(network.topology)
-        crossings = find_crossings(network.topology, routes, find_reach(program, walking))
+        walking, columns = find_walking(program, topology, routes), find_grid_columns(topology)
+        crossings = find_crossings(topology, routes, find_reach(program, walking))
         storage_us, walk_us = (
             (crossings[0].storage_hops * hop_us, crossings[0].walk_hops * hop_us) if crossings else (0, 0)
         )
@@ -60,8 +60,27 @@ def install(strategy: str, program: NodeProgram, network: Network, routes: Seque
 
     stops = max((len(rule.denials) for rule in program.rules), default=0) + 1
     join_us = journey_us + stops * (across_us + hold_us)
-    timing = Timing(network.most_skew_us, storage_us, join_us, window_us, hold_us)
-    return Installation(replace(program, timing=timing, walking=walking, grid_columns=columns), technique)
+    timing = Timing(network.most_skew_us, storage_us, join_us, window_us, hold_us, diameter, hop_us + 1)
+    gathered = _find_gathered(program, strategy)
+    return Installation(
+        replace(program, timing=timing, walking=walking, gathered=gathered, grid_columns=columns), technique
+    )
+
+
+def _find_gathered(program: NodeProgram, strategy: str) -> frozenset[int]:
+    """The rules with aggregates of which each derivation is claimed, and withdrawn, by one and the same mote.
+
+    It is so in a broadcast, and where nothing is joined. What expires does so everywhere without a word, so it goes to
+    the group's home at once; and within a stage nothing should come later than it must.
+    """
+    return frozenset(
+        rule.number
+        for rule in program.rules
+        if rule.aggregates
+        and (strategy == "broadcast" or len(rule.positives) < 2)
+        and program.schemas[rule.head.predicate].stage is None
+        and all(program.schemas[atom.predicate].span is None for atom in (rule.head, *rule.positives))
+    )
 
 
 def _count_subgoals(program: NodeProgram) -> int:
@@ -72,7 +91,7 @@ def _find_window(schema: Schema, program: NodeProgram) -> int:
     return 0 if schema.span is None else program.calendar.to_clock(program.calendar.origin + schema.span)
 
 
-def _bound_hop(settings: RadioSettings) -> int:
+def bound_hop(settings: RadioSettings) -> int:
     """The longest that a hop may take."""
     longest = settings.most_delay_us * (1 + settings.retries)
     return longest * _HELD_BACK if settings.reordering else longest

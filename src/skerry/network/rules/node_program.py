@@ -143,6 +143,10 @@ class Timing:
     """tau_w: the longest window."""
     hold_us: int = 0
     """In stage order, how long a mote holds what it learns."""
+    diameter: int = 0
+    """The most hops between two motes."""
+    slot_us: int = 0
+    """In which a message to a neighbour has come."""
 
     @property
     def keep_us(self) -> int:
@@ -168,5 +172,7 @@ class NodeProgram:
     timing: Timing = Timing()
     walking: frozenset[int] = frozenset()
     """The rules whose joins walk across levels; the others are joined from home."""
+    gathered: frozenset[int] = frozenset()
+    """The rules whose aggregates are added up on the way to the homes of their groups."""
     grid_columns: int | None = None
     """Of a topology that is a grid: how many columns it has."""

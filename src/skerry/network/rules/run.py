@@ -1,7 +1,7 @@
 """A whole run: motes with a program in a simulated network, from the first fact until nothing is left to do."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skerry.deduce.builtins import Builtins
 from skerry.deduce.engine import Engine
@@ -10,10 +10,11 @@ from skerry.deduce.facts import Facts
 from skerry.deduce.values import Row, row_key, sort_key
 from skerry.errors import OptionError
 from skerry.network.energy import Energy
+from skerry.network.link_changes import LinkChange, schedule_changes
 from skerry.network.network import Network
 from skerry.network.radio_settings import RadioSettings
 from skerry.network.rules.compile_program import compile_program
-from skerry.network.rules.install import TECHNIQUES, install
+from skerry.network.rules.install import TECHNIQUES
 from skerry.network.rules.network_facts import add_links, make_calendar, read_network_facts
 from skerry.network.rules.refusals import refuse_facts
 from skerry.network.rules.rehearsal import Estimates, rehearse
@@ -80,11 +81,12 @@ def simulate(
     most_skew_us: int = 0,
     observe: Callable[[Network], None] | None = None,
     expected: Answers | None = None,
+    changes: Sequence[LinkChange] = (),
 ) -> Run:
     """Run a program on the motes of a topology.
 
-    ``observe`` is given the network before anything is sent. ``expected`` is what ``find_answers`` gave, where many
-    runs share it.
+    ``observe`` is given the network before anything is sent. ``expected`` is what the engine in one process gives,
+    where many runs share it: over the links as they are at the end, and the facts that were not lost with their motes.
 
     >>> from skerry.deduce.checks import check
     >>> from skerry.lang.rules import read
@@ -104,14 +106,17 @@ def simulate(
     network = Network(topology, radio, seed, most_skew_us)
     estimates: Estimates = {}
     if strategy == AUTO:
-        estimates = rehearse(program, checked, facts, network, routes, calls, order, seed)
+        estimates = rehearse(program, checked, facts, network, routes, calls, order, seed, changes)
         strategy = min(estimates, key=lambda name: estimates[name])
-    motes = RuleNetwork(network, routes, install(strategy, program, network, routes), calls, order)
+    motes = RuleNetwork(network, routes, strategy, program, calls, order)
+    schedule_changes(network, changes)
     if observe is not None:
         observe(network)
     motes.run(checked, facts)
-    known = find_answers(checked, facts, topology, calls) if expected is None else expected
-    return _report(motes, checked, known, strategy, estimates)
+    if expected is None:
+        left = replace(facts, ticks=[*facts.ticks, motes.given.list_lost(facts.ticks)])
+        expected = find_answers(checked, left, network.living_topology, calls)
+    return _report(motes, checked, expected, strategy, estimates)
 
 
 def find_answers(checked: Checked, facts: Facts | None, topology: Topology, calls: Calls | None = None) -> Answers:
@@ -130,7 +135,7 @@ def _check_known(known: Sequence[str], name: str, what: str) -> None:
 
 def _report(motes: RuleNetwork, checked: Checked, expected: Answers, strategy: str, estimates: Estimates) -> Run:
     """Read what every mote holds."""
-    held = [each for component in motes.components for each in component.holdings]
+    held, measures = list(motes.holdings), motes.measures
     answers = {
         output.predicate: _sort(each.row for each in held if each.predicate == output.predicate)
         for output in checked.outputs
@@ -143,12 +148,12 @@ def _report(motes: RuleNetwork, checked: Checked, expected: Answers, strategy: s
         _share(answers, expected),
         motes.network.radio.tally,
         Energy(motes.network).total_mj,
-        [component.most_tuples for component in motes.components],
+        measures.tuples_per_mote,
         sum(derived) / max(len(derived), 1),
         max(derived, default=0),
-        max((component.store.latest_us for component in motes.components), default=0),
-        max((component.store.storage_us for component in motes.components), default=0),
-        max((component.store.join_us for component in motes.components), default=0),
+        measures.late_us,
+        measures.storage_us,
+        measures.join_us,
         strategy,
         estimates,
         motes.network.simulation.now,

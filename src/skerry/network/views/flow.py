@@ -11,7 +11,6 @@ from skerry.build.cut import CutView, Feed
 from skerry.build.table import build_partial
 from skerry.errors import OptionError
 from skerry.fjord.saved_state import ViewClock
-from skerry.fjord.scheduler import Module
 from skerry.model.arrays import Int64s
 from skerry.model.batch import join, unpack
 from skerry.model.time import Micros
@@ -59,7 +58,6 @@ class NetworkFlow:
         self.routing = Routing(deployment, self.network)
         self.work = ViewAtWork(view, tables) if view.stateful else None
         self._accuracy = None if deployment.odds.is_lossless else Accuracy(view, tables)
-        self.modules: list[Module] = self._accuracy.flow.modules if self._accuracy else []
         self.sites: dict[int, ViewAtWork] = {deployment.base: self.work} if self.work else {}
         self._arrived: defaultdict[int, list[tuple[int, bytes]]] = defaultdict(list)
         self._answers: list[pa.RecordBatch] = []
@@ -67,6 +65,20 @@ class NetworkFlow:
         self._motes = self.network.install(lambda board: ViewMote(board, self._direct(board.mote), self._note_arrival))
         self._tables = tables
         self._routes = self._build_routes()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the comparison with what nothing was lost of must be worked on first; motes take all."""
+        return self._accuracy is not None and self._accuracy.flow.is_full
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the comparison has come as far as the motes, who work at once."""
+        return self._accuracy is None or self._accuracy.flow.is_idle
+
+    def turn(self) -> bool:
+        """Work on one message of the comparison, if there is one."""
+        return self._accuracy is not None and self._accuracy.flow.turn()
 
     def _build_routes(self) -> list[Operator]:
         return [build_row_route(feed, self._tables) for feed in self.view.feeds]
@@ -127,6 +139,9 @@ class NetworkFlow:
             self._answers.append(unpack(rows))
         else:
             self._arrived[mote].append((stream, rows))
+
+    def replace_view(self, view: CutView, tables: Mapping[str, pa.RecordBatch]) -> None:
+        """Nothing: views of motes neither come nor go while they run."""
 
     def advance(self, newest: Mapping[str, Micros], heard: Mapping[str, Micros]) -> None:
         """Let everything arrive, then let the motes where rows meet know how far all streams have come."""

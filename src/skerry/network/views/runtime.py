@@ -66,7 +66,7 @@ class NetworkRuntime(FjordRuntime):
 
     def _account(self, answers: Answers) -> Outcome:
         """What views came to, and what motes have sent for them."""
-        flows = [flow for flow in self._flows if isinstance(flow, NetworkFlow)]
+        flows = [flow for flow in self._flows.values() if isinstance(flow, NetworkFlow)]
         return Outcome(
             answers={output: rows.num_rows for output, rows in answers.items()},
             failures={name: reason for flow in flows for name, reason in flow.failures.items()},
@@ -82,7 +82,7 @@ class _SurveyRuntime(FjordRuntime):
 
     def sum_up(self) -> dict[str, Survey]:
         """What was counted, by view."""
-        return {flow.view.name: flow.sum_up() for flow in self._flows if isinstance(flow, SurveyFlow)}
+        return {flow.view.name: flow.sum_up() for flow in self._flows.values() if isinstance(flow, SurveyFlow)}
 
 
 def choose_placements(pipeline: Pipeline, options: RunOptions) -> dict[str, PlacedView]:
