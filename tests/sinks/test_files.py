@@ -12,7 +12,8 @@ import pytest
 
 from skerry.errors import OptionError
 from skerry.sinks import files
-from skerry.sinks.files import FORMATS, FileSink
+from skerry.sinks.files import FileSink
+from skerry.sinks.formats import FORMATS
 
 SCHEMA = pa.schema({"a": pa.int64(), "b": pa.string()})
 MEMBERS = pa.list_(pa.struct({"sensor": pa.string(), "ts": pa.timestamp("us"), "gas": pa.float64()}))
@@ -40,6 +41,10 @@ def opened(folder: Path, format_: str = "csv", *, resume: bool = False) -> FileS
 
 def parts(folder: Path) -> list[str]:
     return sorted(path.name for path in (folder / "v").iterdir())
+
+
+def staged(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.glob(".staged/v/*"))
 
 
 def written(folder: Path, format_: str, column: pa.Array) -> Path:
@@ -212,7 +217,7 @@ def test_unfinished_file_that_a_killed_run_left_is_removed(tmp_path, name, resum
 def test_rows_of_a_part_are_unseen_until_their_batch_is_written(tmp_path):
     sink = opened(tmp_path)
     sink.part_writer().write_part("v", 3, 1, rows(1))
-    assert [name for name in parts(tmp_path) if not name.startswith(".")] == []
+    assert (parts(tmp_path), staged(tmp_path)) == ([], ["part-00000003-1.csv"])
     sink.write("v", 3, rows(2), parts=[1])
     assert parts(tmp_path) == ["part-00000003-1.csv", "part-00000003.csv"]
 
@@ -357,7 +362,7 @@ def test_answers_of_a_run_that_may_go_on_are_synced_with_their_folders(tmp_path,
     sink.write("v", 3, rows(1), [1])
     sink.settle()
     sink.settle()
-    assert synced == [".part-00000003-1.csv", "part-00000003-1.csv", "part-00000003.csv"]
+    assert synced == ["part-00000003-1.csv", "part-00000003-1.csv", "part-00000003.csv"]
 
 
 def test_answers_of_a_run_that_cannot_go_on_are_not_waited_for(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""``skerry sql``: a question to the catalogue of a project."""
+"""``skerry sql``: a question to the history, the answers and the catalogue of a project."""
 
 import json
 from pathlib import Path
@@ -18,14 +18,17 @@ _LONGEST_CELL = 80
 
 
 def sql(
-    query: Annotated[str, typer.Argument(help="One SELECT over sensors, sources, views, subscriptions.")],
+    query: Annotated[
+        str,
+        typer.Argument(help="One SELECT over history.STREAM, answers.VIEW, sensors, sources, views, subscriptions."),
+    ],
     format_: Annotated[str, typer.Option("--format", help="table, csv or jsonl.")] = "table",
     json_: Annotated[bool, typer.Option("--json", help="JSON lines, as --format jsonl.")] = False,
     project: Annotated[Path, typer.Option(help="Project folder with a catalogue.")] = Path(),
 ) -> None:
-    """Ask the catalogue of a project, in DuckDB's SQL.
+    """Ask history, answers and catalogue of a project, in DuckDB's SQL. Its pipeline may run meanwhile.
 
-    Example: skerry sql "SELECT name, lat, lon FROM sensors WHERE 'i80' = ANY(tags) AND lat > 37.8"
+    Example: skerry sql "SELECT sensor, max(speed) FROM history.traffic GROUP BY sensor"
     """
     typer.echo(format_rows(look_into(project).sql(query).to_arrow(), "jsonl" if json_ else format_), nl=False)
 

@@ -12,25 +12,43 @@ positions around it, so a batch that runs again reads the same.
 import time
 from collections.abc import Callable, Mapping, Sequence
 from heapq import heapify, heappop, heapreplace
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 from skerry.model.time import END_OF_TIME, MICROS, START_OF_TIME, Micros
 from skerry.replay.pace import A_STEP, Pace, next_pace, note_load
 from skerry.replay.step_size import FEW, StepSize, next_step_size
 from skerry.sources.source import Connector, Lane, Split
 
-__all__ = ["Position", "Replay"]
+__all__ = ["Inputs", "Position", "Replay", "ViewSteps"]
 
 _LEAST_TICK_US = MICROS["SECOND"] // 4
 
 Position = dict[str, Any]
 """``{"step": n, "done": bool, "ended": [source], "until": {source: moment}, "lanes": {source: lanes}, "lag": micros,
 "span": micros, "shares": {view: share}, "blameless": [view], "paces": {view: pace}, "step_size": step size,
-"version": n}``, and the lanes of a source as ``{"passed": k, "open": {lane index: [unit, cut]}}``. ``ended`` names the
-bounded sources that are used up. ``until`` is how far each source has come; of a live one that is idle, how far time
-has. The lag is how long readings had waited when the step began. The span is the time in
+"version": n, "views": n}``, and the lanes of a source as ``{"passed": k, "open": {lane index: [unit, cut]}}``.
+``ended`` names the bounded sources that are used up. ``until`` is how far each source has come; of a live one that is
+idle, how far time has. The lag is how long readings had waited when the step began. The span is the time in
 which the readings of the step arrived. The shares say how much of it views take in, the paces how that was decided
-(``replay.pace``), and the step size how many readings it could have. The version is that of the registry."""
+(``replay.pace``), and the step size how many readings it could have. The version is that of the registry, ``views``
+that of the views."""
+
+
+class Inputs(NamedTuple):
+    """What a version of the views reads, and which of them may not lag, and by how much."""
+
+    connectors: Sequence[Connector]
+    most_lags: Mapping[str, Micros]
+
+
+class ViewSteps(Protocol):
+    """What says which version of the views a step sees."""
+
+    def next_version(self, version: int) -> int:
+        """The version of a step, from that of the step before."""
+
+    def inputs(self, version: int) -> Inputs:
+        """What a version reads: sources come, and none goes."""
 
 
 class _Cursor:
@@ -63,8 +81,9 @@ class Replay:
 
     ``most_lags`` names the views that would rather miss readings than lag by more; where there are any, steps over live
     sources are shorter if they would take too long (``sources.step_size``). ``next_version`` gives the version
-    of the registry that a step sees, from that of the step before; the first is that of 0. ``clock`` tells the time in
-    seconds: a step takes from when it is planned until the next one is asked for.
+    of the registry that a step sees, from that of the step before; the first is that of 0. ``views`` does so for the
+    views, where these come and go; that they have is a step of its own if there is nothing to read. ``clock`` tells the
+    time in seconds: a step takes from when it is planned until the next one is asked for.
     """
 
     def __init__(
@@ -74,12 +93,14 @@ class Replay:
         most_lags: Mapping[str, Micros] | None = None,
         next_version: Callable[[int], int] = int,
         clock: Callable[[], float] = time.monotonic,
+        views: ViewSteps | None = None,
     ) -> None:
+        self._views, self._seen = views, 0
         self._most_lags, self._next_version = most_lags or {}, next_version
         self._connectors = {connector.definition.name: connector for connector in connectors}
         self._lanes = {name: list(connector.lanes()) for name, connector in self._connectors.items()}
         self._step_rows = step_rows
-        self._resumed = False
+        self._resumed: set[str] = set()
         self._clock = clock
         self._planned: tuple[int, int, float] | None = None
         self._took: tuple[int, int, float] | None = None
@@ -88,6 +109,7 @@ class Replay:
         """The position before the first reading."""
         lanes = {name: {"passed": 0, "open": {}} for name in self._lanes}
         start = {"step": 0, "done": False, "ended": [], "until": {}, "lanes": lanes, "lag": 0, "span": 0, "version": 0}
+        start["views"] = 0
         return {
             **start,
             **_pack_paces(dict.fromkeys(self._most_lags, Pace())),
@@ -96,23 +118,30 @@ class Replay:
 
     def next(self, position: Position) -> Position:
         """The position one step on, or the same one if there is nothing new."""
+        if position["done"]:
+            return position
         self._look_back(position["step"])
+        views = self._views.next_version(position["views"]) if self._views else position["views"]
+        self._see(views)
         step_size = self._step_size(position)
         paces = self._paces(position, step_size.overhead)
-        cursors = {name: self._cursors(name, position["lanes"][name]) for name in self._lanes}
+        cursors = {name: self._cursors(name, _lanes_at(position, name)) for name in self._lanes}
         everyone = [cursor for lanes in cursors.values() for cursor in lanes]
-        self._resume(everyone)
+        self._resume(cursors)
         (moment, rows), come = self._horizon(everyone, min(step_size.rows, self._step_rows)), self._find_clocks()
         alone = len([cursor for cursor in everyone if not cursor.spent]) == 1
         until = {name: self._find_end(name, moment, come, position["until"]) for name in cursors}
         for name, found in cursors.items():
             for cursor in found:
                 cursor.move_to(until[name], cuts=not alone)
-        lanes = {name: self._record(name, position["lanes"][name]["passed"], found) for name, found in cursors.items()}
+        lanes = {
+            name: self._record(name, _lanes_at(position, name)["passed"], found) for name, found in cursors.items()
+        }
         done = not self._any_live() and all(cursor.spent for cursor in everyone)
         if (
             lanes == position["lanes"]
             and done == position["done"]
+            and views == position["views"]
             and not self._has_been_quiet(position["until"], until)
         ):
             return position
@@ -128,30 +157,41 @@ class Replay:
             **_pack_paces({view: next_pace(paces[view], lag, most_us) for view, most_us in self._most_lags.items()}),
             "step_size": list(step_size),
             "version": self._next_version(position["version"]),
+            "views": views,
             "span": self._measure_wait(position["until"], until),
         }
 
     def splits(self, start: Position, end: Position) -> list[Split]:
         """What lies between two positions, a split a lane."""
+        self._see(end["views"])
         found = []
-        for name in self._lanes:
-            before = self._cursors(name, start["lanes"][name])
-            after = self._cursors(name, end["lanes"][name], since=start["lanes"][name]["passed"])
+        for name in end["lanes"]:
+            begun = _lanes_at(start, name)
+            before = self._cursors(name, begun)
+            after = self._cursors(name, end["lanes"][name], since=begun["passed"])
             horizon = end["until"].get(name) if self._several(name, before) else None
             found += [split for pair in zip(before, after, strict=True) if (split := _between(name, *pair, horizon))]
         return found
 
     def _find_end(self, name: str, moment: Micros, come: Mapping[str, Micros], before: Mapping[str, Micros]) -> Micros:
-        """How far a source comes with a step. A live one never goes back: views know already how far it was."""
-        if name not in come:
-            return moment
-        return max(min(moment, come[name]), before.get(name, START_OF_TIME))
+        """How far a source comes with a step. None goes back: views know already how far it was."""
+        return max(min(moment, come.get(name, moment)), before.get(name, START_OF_TIME))
 
     def forget(self, position: Position) -> None:
         """What is before a position is done for good."""
         for name, lanes in self._lanes.items():
-            for cursor, lane in zip(self._cursors(name, position["lanes"][name], since=0), lanes, strict=True):
+            for cursor, lane in zip(self._cursors(name, _lanes_at(position, name), since=0), lanes, strict=True):
                 lane.forget(cursor.unit)
+
+    def _see(self, version: int) -> None:
+        """Read what a version of the views reads."""
+        if self._views is None or version == self._seen:
+            return
+        connectors, self._most_lags = self._views.inputs(version)
+        for connector in connectors:
+            if (name := connector.definition.name) not in self._connectors:
+                self._connectors[name], self._lanes[name] = connector, list(connector.lanes())
+        self._seen = version
 
     def _has_been_quiet(self, since: Mapping[str, Micros], until: Mapping[str, Micros]) -> bool:
         """Whether time has gone on without a reading for so long that a source may be idle by now."""
@@ -172,10 +212,11 @@ class Replay:
     def _any_live(self) -> bool:
         return any(connector.live for connector in self._connectors.values())
 
-    def _resume(self, cursors: Sequence[_Cursor]) -> None:
-        for cursor in [] if self._resumed else cursors:
-            cursor.lane.resume_at(cursor.unit)
-        self._resumed = True
+    def _resume(self, cursors: Mapping[str, Sequence[_Cursor]]) -> None:
+        for name in cursors.keys() - self._resumed:
+            for cursor in cursors[name]:
+                cursor.lane.resume_at(cursor.unit)
+        self._resumed |= cursors.keys()
 
     def _find_clocks(self) -> dict[str, Micros]:
         """How far each live source has come. Of those that are made here none may run ahead of another."""
@@ -196,7 +237,7 @@ class Replay:
         What any step takes counts as if this one had been as long as it may: a longer step has it once.
         """
         step, span = position["step"], position["span"]
-        paces = {view: Pace(*position["paces"][view]) for view in self._most_lags}
+        paces = {view: Pace(*position["paces"].get(view, ())) for view in self._most_lags}
         if self._took is None or self._took[0] != step or step == 1 or not span:
             return paces
         seconds = span / MICROS["SECOND"]
@@ -271,6 +312,12 @@ class Replay:
             else:
                 heappop(ahead)
         return END_OF_TIME, rows
+
+
+def _lanes_at(position: Position, source: str) -> dict[str, Any]:
+    """Where the lanes of a source are; at their start, if it has come since."""
+    found: dict[str, Any] = position["lanes"].get(source, {"passed": 0, "open": {}})
+    return found
 
 
 def _pack_paces(paces: Mapping[str, Pace]) -> Position:

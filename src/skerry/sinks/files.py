@@ -1,34 +1,33 @@
 """Answers as files: one folder per output, one file per batch that has rows.
 
-Large answers are written by the tasks that found them, one file, a part, per task. A file is written under a hidden
-name and moved to its path when the batch is done, so that a reader never sees half of one, and a batch that runs again
-replaces its own files.
+Large answers are written by the tasks that found them, one file, a part, per task. A file is written where nobody looks
+and moved to its path when the batch is done, so that a reader never sees half of one, and a batch that runs again
+replaces its own files. Many small files become few large ones while the run goes on (``sinks.compaction``).
 
 Where a format has no word for a value, its text stands (``sinks.values``). In csv NULL is empty.
 """
 
-import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import shutil
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 
 from skerry.errors import OptionError
 from skerry.model.atomic_write import replace_atomically, sync, write_atomically
 from skerry.model.batch import empty
 from skerry.model.options import Option, Owner, one_of, parse_option, parse_options, text
+from skerry.sinks.compaction import Compaction
+from skerry.sinks.formats import FORMATS, merge_files, write_rows
+from skerry.sinks.parts import find_parts, name_part
 from skerry.sinks.sink import PartWriter, Sink
-from skerry.sinks.values import to_csv, to_json, to_parquet, to_text
 
-__all__ = ["FORMATS", "FileSink"]
-
-FORMATS = ("parquet", "csv", "jsonl")
+__all__ = ["FileSink"]
 
 _OWNER = Owner("sink 'files'", wrong="unknown {option} {given!r}; known are {known}")
 _FOLDER = Option("folder", text(), help="Where the folders of outputs are made.", required=True, example="'out'")
@@ -36,9 +35,9 @@ _FORMAT = Option("format", one_of(*FORMATS), "parquet", "Of the files.")
 
 _MARK = ".run"
 """The file beside the folders of outputs that says which run their answers are of, and their format."""
-_SUFFIXES = "|".join(FORMATS)
-_PART = re.compile(rf"part-\d{{8,}}(-\d+)?\.({_SUFFIXES})")
-_UNFINISHED = re.compile(rf"\.{_PART.pattern}(\.\d+)?")
+_STAGED, _WORKSHOP = ".staged", ".compaction"
+"""The folders beside those of outputs for files that no reader is to see yet."""
+_UNFINISHED = re.compile(rf"\.part-\d{{8,}}\S*\.({'|'.join(FORMATS)})(\.\d+)?")
 
 
 @dataclass(frozen=True)
@@ -52,17 +51,15 @@ class _PartFiles(PartWriter):
 
     def path(self, output: str, number: int, task: int | None = None) -> Path:
         """Say where a batch's file is, or that of one of its tasks."""
-        of_task = "" if task is None else f"-{task}"
-        return self.directory / output / f"part-{number:08d}{of_task}.{self.format}"
+        return self.directory / output / f"{name_part(number, task=task)}.{self.format}"
 
-    def hidden_path(self, output: str, number: int, task: int) -> Path:
+    def staged_path(self, output: str, number: int, task: int) -> Path:
         """Say where a task's file waits until its batch is written."""
-        path = self.path(output, number, task)
-        return path.with_name(f".{path.name}")
+        return self.directory / _STAGED / output / self.path(output, number, task).name
 
     def write_part(self, output: str, number: int, task: int, rows: pa.RecordBatch) -> None:
         """Write a task's file."""
-        path = self.hidden_path(output, number, task)
+        path = self.staged_path(output, number, task)
         self.write(path, rows)
         if self.synced:
             sync([path])
@@ -71,7 +68,7 @@ class _PartFiles(PartWriter):
         """Write a file, whole or not at all."""
         path.parent.mkdir(parents=True, exist_ok=True)
         with replace_atomically(path) as beside:
-            _WRITERS[self.format](beside, pa.Table.from_batches([rows]))
+            write_rows(beside, rows, self.format)
 
 
 class FileSink(Sink):
@@ -87,6 +84,13 @@ class FileSink(Sink):
         self._run: str | None = None
         self._batches: int | None = None
         self._unsettled: set[Path] = set()
+        self._settled_batches = self._recorded_batches = 0
+        self._compaction: Compaction | None = None
+
+    @property
+    def directory(self) -> Path:
+        """Where the folders of outputs are."""
+        return self._files.directory
 
     @classmethod
     def configure(cls, options: Mapping[str, str]) -> "FileSink":
@@ -113,48 +117,95 @@ class FileSink(Sink):
     def last_batch(self, outputs: Collection[str]) -> int:
         """The number of the newest part."""
         folders = [self._files.directory / output for output in outputs]
-        parts = [part for folder in folders if folder.is_dir() for part in _find(folder, _PART)]
-        return max(map(_number, parts), default=-1)
+        parts = [part for folder in folders if folder.is_dir() for part in find_parts(folder)]
+        return max((part.last for part in parts), default=-1)
 
     def open(self, outputs: Mapping[str, pa.Schema], *, resume: bool) -> None:
         """Make the folders, and empty them of an earlier run's parts."""
         self._schemas = dict(outputs)
         if not resume:
             self._mark()
+        files = self._files
+        shutil.rmtree(files.directory / _STAGED, ignore_errors=True)
+        merge = partial(merge_files, format_=files.format)
+        self._compaction = Compaction(files.directory / _WORKSHOP, merge, synced=files.synced)
         for output in outputs:
-            folder = self._files.directory / output
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise OptionError(f"cannot write answers to {str(folder)!r}: {error.strerror}") from None
-            for part in _find(folder, _UNFINISHED) + self._list_stale(folder, resume=resume):
-                part.unlink()
-            self._newest[output] = max(map(_number, _find(folder, _PART)), default=-1)
+            folder = self._make_folder(output)
+            self._clear(output, [*_find_unfinished(folder), *self._list_stale(folder, resume=resume)])
+
+    def begin_outputs(self, outputs: Mapping[str, pa.Schema], number: int) -> None:
+        """Make their folders, and empty them of the parts of earlier batches."""
+        assert self._compaction, "a sink is opened first"
+        self._schemas |= outputs
+        with self._compaction.lock:
+            for output in outputs:
+                parts = find_parts(self._make_folder(output))
+                self._clear(output, [part.path for part in parts if part.last < number])
+
+    def _make_folder(self, output: str) -> Path:
+        folder = self._files.directory / output
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OptionError(f"cannot write answers to {str(folder)!r}: {error.strerror}") from None
+        return folder
+
+    def _clear(self, output: str, stale: Iterable[Path]) -> None:
+        """Remove files, and note what is there then."""
+        for path in stale:
+            path.unlink()
+        self._newest[output] = max((part.last for part in find_parts(self._files.directory / output)), default=-1)
 
     def write(self, output: str, number: int, rows: pa.RecordBatch, parts: Sequence[int] = ()) -> None:
         """Leave exactly this batch's files: of its rows, if there are any, and of its tasks."""
+        assert self._compaction, "a sink is opened first"
+        folder = self._files.directory / output
+        with self._compaction.lock:
+            is_again = number <= self._newest.get(output, -1)
+            if is_again and any(part.is_merged and part.first <= number <= part.last for part in find_parts(folder)):
+                return  # it has been put together with others since, and is the same
+            written = self._write_files(output, number, rows, parts)
+            if is_again:
+                _tidy(folder, number, written)
+        self._newest[output] = max(number, self._newest.get(output, -1))
+        # Of a run that may be killed and go on, what it may have to do again stays in files of its own.
+        recorded = min(number, self._recorded_batches) if self._files.synced else number
+        self._compaction.note(folder, len(written), before=recorded)
+
+    def _write_files(self, output: str, number: int, rows: pa.RecordBatch, parts: Sequence[int]) -> set[Path]:
         files, written = self._files, set()
         for task in parts:
             written.add(files.path(output, number, task))
-            os.replace(files.hidden_path(output, number, task), files.path(output, number, task))
+            os.replace(files.staged_path(output, number, task), files.path(output, number, task))
         if rows.num_rows:
             written.add(files.path(output, number))
             files.write(files.path(output, number), rows)
         if files.synced:
             self._unsettled |= written
-        if number <= self._newest.get(output, -1):
-            self._tidy(output, number, written)
-        self._newest[output] = max(number, self._newest.get(output, -1))
+        return written
 
     def _list_stale(self, folder: Path, *, resume: bool) -> list[Path]:
         """The parts that are to go: of an earlier run, or of batches that a run which goes on has not recorded."""
         kept = self._batches if resume else 0
-        return [] if kept is None else [part for part in _find(folder, _PART) if _number(part) >= kept]
+        if kept is None:
+            return []
+        for part in find_parts(folder):
+            if part.first < kept <= part.last:
+                wrong = f"goes on with batch {kept}, and {str(part.path)!r} holds batches up to {part.last}"
+                raise OptionError(f"the checkpoint {wrong}: it is older than the answers; start anew with another")
+        return [part.path for part in find_parts(folder) if part.first >= kept]
 
     def settle(self) -> None:
-        """Wait for the disk to have the files of the last batch, and their names."""
-        sync(self._unsettled)
+        """Wait for the disk to have the files of the last batches, and their names.
+
+        The run records them after that, so what was settled the time before has been recorded by now.
+        """
+        if self._compaction and self._unsettled:
+            with self._compaction.lock:
+                sync(self._unsettled)
         self._unsettled = set()
+        self._recorded_batches = self._settled_batches
+        self._settled_batches = max([self._settled_batches, *(newest + 1 for newest in self._newest.values())])
 
     def _mark(self) -> None:
         """Say whose answers will be here: another run's, so nobody goes on with those that are removed now."""
@@ -168,79 +219,27 @@ class FileSink(Sink):
         except OSError as error:
             raise OptionError(f"cannot write answers to {str(path.parent)!r}: {error.strerror}") from None
 
-    def _tidy(self, output: str, number: int, kept: Collection[Path]) -> None:
-        """Remove what an earlier attempt at a batch left, with other tasks or in another format."""
-        for path in _find(self._files.directory / output, re.compile(rf"part-{number:08d}(-\d+)?\.({_SUFFIXES})")):
-            if path not in kept:
-                path.unlink()
-
     def part_writer(self) -> PartWriter:
         """Tasks write files beside those of the driver."""
         return self._files
 
     def close(self) -> None:
         """Leave an output without answers with one empty file, so that its columns can be read."""
+        if self._compaction:
+            self._compaction.finish()
         for output, schema in self._schemas.items():
-            if not _find(self._files.directory / output, _PART):
+            if not find_parts(self._files.directory / output):
                 self._files.write(self._files.path(output, 0), empty(schema))
+        for name in (_STAGED, _WORKSHOP):
+            shutil.rmtree(self._files.directory / name, ignore_errors=True)
 
 
-def _number(part: Path) -> int:
-    """The batch that a part is of."""
-    return int(part.name[5:].split(".")[0].split("-")[0])
+def _tidy(folder: Path, number: int, kept: Collection[Path]) -> None:
+    """Remove what an earlier attempt at a batch left, with other tasks or in another format."""
+    for part in find_parts(folder):
+        if part.first == number and part.path not in kept:
+            part.path.unlink()
 
 
-def _find(folder: Path, pattern: re.Pattern[str]) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if pattern.fullmatch(path.name))
-
-
-def _write_parquet(path: Path, table: pa.Table) -> None:
-    """Store texts by dictionary, for they repeat, and whole numbers and times by their differences, which are small."""
-    stored = _convert_columns(to_parquet, table)
-    leaves = {name: type_ for field in stored.schema for name, type_ in _find_leaves(field.name, field.type)}
-    texts = [name for name, type_ in leaves.items() if pa.types.is_string(type_)]
-    whole = [name for name, type_ in leaves.items() if _is_whole(type_)]
-    encodings = dict.fromkeys(whole, "DELTA_BINARY_PACKED")
-    pyarrow.parquet.write_table(stored, path, use_dictionary=texts, column_encoding=encodings)
-
-
-def _find_leaves(path: str, type_: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
-    """What a column holds in the end, by the paths that Parquet gives it.
-
-    >>> list(_find_leaves("members", pa.list_(pa.struct({"ts": pa.int64()}))))
-    [('members.list.element.ts', DataType(int64))]
-    """
-    if pa.types.is_list(type_) or pa.types.is_fixed_size_list(type_):
-        yield from _find_leaves(f"{path}.list.element", type_.value_type)
-    elif pa.types.is_map(type_):
-        yield from _find_leaves(f"{path}.key_value.key", type_.key_type)
-        yield from _find_leaves(f"{path}.key_value.value", type_.item_type)
-    elif pa.types.is_struct(type_):
-        for index in range(type_.num_fields):
-            yield from _find_leaves(f"{path}.{type_.field(index).name}", type_.field(index).type)
-    else:
-        yield path, type_
-
-
-def _is_whole(type_: pa.DataType) -> bool:
-    return pa.types.is_integer(type_) or pa.types.is_timestamp(type_)
-
-
-def _write_csv(path: Path, table: pa.Table) -> None:
-    if table.num_columns == 1 and table.column(0).null_count:  # an empty line is no row to most readers
-        text = to_csv(table.column(0).combine_chunks()).cast(pa.string())
-        table = pa.table([text.fill_null("")], table.column_names)
-    pyarrow.csv.write_csv(_convert_columns(to_csv, table), path)
-
-
-def _write_jsonl(path: Path, table: pa.Table) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        for row in _convert_columns(to_text, table).to_pylist(maps_as_pydicts="lossy"):
-            file.write(json.dumps(to_json(row), ensure_ascii=False) + "\n")
-
-
-_WRITERS = {"parquet": _write_parquet, "csv": _write_csv, "jsonl": _write_jsonl}
-
-
-def _convert_columns(convert: Callable[[pa.Array], pa.Array], table: pa.Table) -> pa.Table:
-    return pa.table([convert(column.combine_chunks()) for column in table.columns], table.column_names)
+def _find_unfinished(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if _UNFINISHED.fullmatch(path.name)]

@@ -35,6 +35,13 @@ class MemorySink(Sink):
         """Remember the schemas."""
         self._schemas = dict(outputs)
 
+    def begin_outputs(self, outputs: Mapping[str, pa.Schema], number: int) -> None:
+        """Remember more schemas, and forget what was there before."""
+        self._schemas |= outputs
+        for output in outputs:
+            rows = self._rows.get(output, {})
+            self._rows[output] = {batch: found for batch, found in rows.items() if batch >= number}
+
     def write(self, output: str, number: int, rows: pa.RecordBatch, parts: Sequence[int] = ()) -> None:
         """Keep the rows under their batch."""
         self._rows.setdefault(output, {})[number] = rows

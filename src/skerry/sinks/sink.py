@@ -23,6 +23,9 @@ class Sink(ABC):
     def open(self, outputs: Mapping[str, pa.Schema], *, resume: bool) -> None:
         """Make ready; without ``resume`` what an earlier run left under these names is removed."""
 
+    def begin_outputs(self, outputs: Mapping[str, pa.Schema], number: int) -> None:  # noqa: B027
+        """Make ready for outputs that come with a batch; what was under these names before that batch is removed."""
+
     @abstractmethod
     def write(self, output: str, number: int, rows: pa.RecordBatch, parts: Sequence[int] = ()) -> None:
         """Take an output's rows of one batch: those given, and the parts that the tasks of these numbers wrote."""
