@@ -1,4 +1,4 @@
-"""Numbers for rows that belong together: the slice of a moment, and dense groups of rows with equal keys."""
+"""Numbers for rows that belong together: dense groups of rows with equal keys."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from skerry.kernels._jit import kernel
 from skerry.kernels.hash import hash_of
 from skerry.model.arrays import Int64s
 
-__all__ = ["Groups", "group", "slice_numbers"]
+__all__ = ["Groups", "group"]
 
 
 @dataclass(frozen=True)
@@ -81,27 +81,3 @@ def _by_hash(codes):
             count += 1
         numbers[row] = table[slot]
     return numbers, first[:count].copy()
-
-
-def slice_numbers(moments: Int64s, slice_us: int) -> Int64s:
-    """Number the slice of each moment, rounding down, before the epoch too.
-
-    >>> slice_numbers(np.array([-1, 0, 29, 30]), 30)
-    array([-1,  0,  0,  1])
-    """
-    return _slice_numbers(moments, slice_us)
-
-
-@kernel
-def _slice_numbers(moments, slice_us):
-    numbers = np.empty(moments.size, np.int64)
-    # Readings come nearly in order, so most are in the slice of the one before: no division for those.
-    number, start, end = 0, 0, 0
-    for row in range(moments.size):
-        moment = moments[row]
-        if moment < start or moment >= end:
-            number = moment // slice_us
-            start = number * slice_us
-            end = start + slice_us
-        numbers[row] = number
-    return numbers

@@ -1,6 +1,6 @@
 """Many views that fold the same groups: one aggregate for all of them.
 
-Views are alike if they group the readings of one source by the same keys over the same windows; what they compute, and
+Views are alike if they group the readings of one source by the same keys; what they compute, over which windows, and
 for which groups, may differ. A condition that only names keys holds for all readings of a group or for none, so it can
 be asked of the group: then a reading is folded once, however many views there are. Conditions that name anything else
 are part of what views must have in common.
@@ -8,6 +8,9 @@ are part of what views must have in common.
     view 1: Project ─ Select ─ Aggregate ─ Project ─ Select ─ Scan       FanOut ─ Aggregate ─ Project ─ Select ─ Scan
     view 2: Project ─ Aggregate ─ Project ─ Select ─ Scan          ──►           (all folds)       (what all ask)
     ...
+
+Windows of several sizes are made of common slices (``plan.sliced_aggregate``). Folds that need all values keep them for
+the longest window only in one view: views with such folds share with those that have the same windows.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,14 +24,16 @@ from sqlglot import exp
 from skerry.model.dialect import write_expression
 from skerry.model.expression import Columns, Expression, rename_columns
 from skerry.model.sampling import SAMPLING_OPTIONS
-from skerry.model.window import WINDOW_END, WINDOW_START
+from skerry.model.window import WINDOW_END, WINDOW_START, Window
 from skerry.plan.aggregate import Aggregate
-from skerry.plan.fold import Fold
+from skerry.plan.fold import Fold, Method
 from skerry.plan.node import Node
 from skerry.plan.project import Project
 from skerry.plan.scan import Scan
 from skerry.plan.select import Select
 from skerry.plan.sharing.member import Member, fan_out, parse_tree, recompute, split_selections
+from skerry.plan.sharing.spelling import Spelling, spell_conditions
+from skerry.plan.sliced_aggregate import WINDOW_NUMBER, SlicedAggregate
 from skerry.plan.view import ViewPlan
 
 __all__ = ["AggregateMember"]
@@ -51,11 +56,15 @@ class AggregateMember(Member):
     of_readings: tuple[Expression, ...]
     of_groups: tuple[Expression, ...]
     columns: Columns
+    sliced: bool
+    """Whether it may share with views over other windows."""
 
     @classmethod
-    def of(cls, view: ViewPlan) -> "AggregateMember | None":
+    def of(cls, view: ViewPlan, *, sliced: bool = True) -> "AggregateMember | None":
         """None if the view is no aggregate over the readings of a source, or one that has to keep to itself."""
         if not isinstance(view.root, Project) or view.options.keys() - _OF_THE_AGGREGATE:
+            return None
+        if view.options.get("emit", "final") != "final":
             return None
         of_groups, node = split_selections(view.root.input)
         if not isinstance(node, Aggregate) or not isinstance(node.input, Project):
@@ -66,7 +75,9 @@ class AggregateMember(Member):
         below = dict(node.input.columns)
         keys = {below[key].column for key in node.keys if not pa.types.is_floating(below[key].type)}
         of_keys, of_readings = _split_conditions(conditions, keys)
-        return cls(view, node, scan, below, of_keys, of_readings, of_groups, view.root.columns)
+        keeps_values = any(fold.method == Method.COLLECTED for fold in node.folds)
+        sliced = sliced and not keeps_values
+        return cls(view, node, scan, below, of_keys, of_readings, of_groups, view.root.columns, sliced)
 
     @cached_property
     def keys(self) -> dict[str, str]:
@@ -75,9 +86,12 @@ class AggregateMember(Member):
 
     @property
     def alike(self) -> tuple[Any, ...]:
-        """The source, the readings, the time and its windows, and the keys."""
-        conditions = sorted(each.sql for each in self.of_readings)
-        return self.scan.source.name, *conditions, self.below[self.node.time].sql, self.node.window, *sorted(self.keys)
+        """The source, the readings, their time, and the keys; the windows, where they cannot be made of slices."""
+        names = {name: name for name in self.scan.schema.names}
+        spelled = (spell_conditions(each, names, self.scan.schema) for each in self.of_readings)
+        conditions = frozenset[Spelling]().union(*spelled)
+        window = None if self.sliced else self.node.window
+        return self.scan.source.name, conditions, self.below[self.node.time].sql, window, *sorted(self.keys)
 
     @classmethod
     def together(cls, members: Sequence["AggregateMember"]) -> ViewPlan:
@@ -106,7 +120,21 @@ class _Group:
         for condition in self._first.of_readings:
             readings = Select(readings, condition)
         below = Project(readings, (*heads, *self._arguments.values()))
-        self._node = replace(self._first.node, input=below, folds=tuple(self._folds.values()))
+        self._windows = list(dict.fromkeys(member.node.window for member in members))
+        self._node = self._make_node(below)
+
+    def _make_node(self, below: Node) -> Aggregate | SlicedAggregate:
+        """The aggregate, over one kind of window or over several."""
+        node, folds = self._first.node, tuple(self._folds.values())
+        if len(self._windows) == 1:
+            return replace(node, input=below, folds=folds)
+        wanted = tuple(tuple(sorted(self._list_wanted(window))) for window in self._windows)
+        return SlicedAggregate(below, tuple(self._windows), node.time, node.keys, folds, wanted)
+
+    def _list_wanted(self, window: Window) -> set[str]:
+        """The folds that views over a window have."""
+        those = [member for member in self._members if member.node.window == window]
+        return {self._folds[member.fold_key(fold)].name for member in those for fold in member.node.folds}
 
     def _fold(self, member: AggregateMember, fold: Fold) -> Fold:
         """A member's fold under a name of its own."""
@@ -127,7 +155,10 @@ class _Group:
         return fan_out([member.view for member in self._members], self._node, conditions, columns)
 
     def _conditions(self, member: AggregateMember) -> Iterator[exp.Expr]:
-        """All that a view asks of groups."""
+        """All that a view asks of groups; of several windows, its own comes first."""
+        if len(self._windows) > 1:
+            number = self._windows.index(member.node.window)
+            yield exp.column(WINDOW_NUMBER, quoted=True).eq(number)
         keys = {self._first.below[key].column: key for key in self._first.node.keys}
         for condition in member.of_keys:
             yield rename_columns(condition.copy(), {column: keys[column] for column in _names(condition)})

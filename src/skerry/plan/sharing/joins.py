@@ -108,6 +108,11 @@ class JoinMember(Member):
         streams = [(stream.source.name, stream.side.time) for stream in self.streams]
         return self.join.technique, self.join.limit, *streams, *((key.sql, key.type) for key in keys)
 
+    @property
+    def same_rows(self) -> tuple[Any, ...]:
+        """What views have in common whose combinations are the same, too: no view pays for those of another."""
+        return self.alike, *((_span(stream), *sorted(each.sql for each in stream.asked)) for stream in self.streams)
+
     @classmethod
     def together(cls, members: Sequence["JoinMember"]) -> ViewPlan:
         """One join for all."""

@@ -9,10 +9,8 @@ from sqlglot import exp
 
 from skerry.model.dialect import parse_expression, write_expression
 from skerry.model.expression import Columns, Expression, rename_columns
-from skerry.plan.aggregate import Aggregate
 from skerry.plan.fan_out import FanOut
-from skerry.plan.join import Join
-from skerry.plan.node import Node
+from skerry.plan.node import Node, Stateful
 from skerry.plan.select import Select
 from skerry.plan.view import ViewPlan
 
@@ -37,7 +35,7 @@ class Member(ABC):
 
 def fan_out(
     views: Sequence[ViewPlan],
-    node: Join | Aggregate,
+    node: Stateful,
     conditions: Sequence[Sequence[exp.Expr]],
     columns: Sequence[Columns],
 ) -> ViewPlan:

@@ -9,6 +9,7 @@ from skerry.catalog import Catalog
 from skerry.lang.sql import Session
 from skerry.plan.fan_out import FanOut, SelectAny
 from skerry.plan.sharing import FEWEST_INDEXED, share
+from skerry.plan.sliced_aggregate import SlicedAggregate
 
 SOURCES = """
 CREATE SOURCE a (k INT, j INT, ts TIMESTAMP, v DOUBLE, WATERMARK FOR ts AS ts) WITH (connector='file', path='a.csv');
@@ -122,9 +123,35 @@ def test_many_averages_of_the_same_groups_are_one_plan_that_folds_once():
     assert [type(node).__name__ for node in cut_view(plan).feeds[0].below] == ["Project"]
 
 
-def test_few_averages_have_an_aggregate_each():
-    found = plans(*MEANS[1:])
-    assert share(found) == found
+def test_two_averages_are_enough_to_share():
+    (plan,) = share(plans(*MEANS[:2]))
+    assert list(plan.root.outputs(plan.name)) == ["v0", "v1"]
+    assert share(plans(MEANS[0])) == plans(MEANS[0])
+
+
+def test_windows_of_several_sizes_are_made_of_slices():
+    hop = "HOP(a, ts, INTERVAL '4' SECOND, INTERVAL '6' SECOND)"
+    (plan,) = share(plans(*MEANS, mean("other", window=hop, selected="MAX(v) AS m")))
+    node = plan.root.input
+    assert isinstance(node, SlicedAggregate)
+    assert node.slices.rhythms == ((4_000_000, 0), (4_000_000, 2_000_000), (10_000_000, 0))
+    assert (node.describe_windows(), node.wanted) == (
+        "HOP 4 SECOND of 6 SECOND, TUMBLE 10 SECOND",
+        (("_fold0",), ("_fold1",)),
+    )
+
+
+def test_views_whose_folds_need_all_values_share_with_equal_windows_alone():
+    medians = [
+        mean(f"w{n}", selected="MEDIAN(v) AS v", window=TUMBLE.replace("10", str(10 + n // 2))) for n in range(4)
+    ]
+    assert [plan.name for plan in share(plans(*medians))] == ["w0 and 1 more", "w2 and 1 more"]
+
+
+def test_a_network_folds_windows_of_one_size():
+    found = plans(*MEANS, mean("other", window=TUMBLE.replace("10", "20")))
+    assert [plan.name for plan in share(found, sliced=False)] == [f"v0 and {FEWEST_INDEXED - 1} more", "other"]
+    assert share(found[:-2], sliced=False) == found[:-2]
 
 
 def test_what_any_view_computes_is_folded_once():
@@ -141,8 +168,6 @@ def test_what_any_view_computes_is_folded_once():
     "other",
     [
         {"options": " WITH (late_to='behind')"},
-        {"window": "TUMBLE(a, ts, INTERVAL '11' SECOND)"},
-        {"window": "HOP(a, ts, INTERVAL '5' SECOND, INTERVAL '10' SECOND)"},
         {"window": "TUMBLE(b, ts, INTERVAL '10' SECOND)"},
         {"keys": "k"},
         {"keys": "k, j + 1"},
@@ -175,3 +200,8 @@ def test_what_views_ask_of_sensors_does_not_keep_them_apart():
     asked = joined("more", options=" WITH (sample_period='1s', battery_lifetime='90 days')")
     (plan,) = share(plans(*ALIKE, asked))
     assert "more" in plan.root.outputs(plan.name)
+
+
+def test_conditions_on_readings_may_be_put_in_other_words():
+    found = plans(mean("v0", "v > 10 * 2 AND k = 1"), mean("v1", "k = 1 AND 20 < v", window=TUMBLE.replace("10", "20")))
+    assert [plan.name for plan in share(found)] == ["v0 and 1 more"]
