@@ -5,6 +5,7 @@ import math
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from skerry.model.slices import Slices
 from skerry.model.time import START_OF_TIME, Micros, seconds
 from skerry.model.types import TIMESTAMP
 from skerry.model.window import Window
@@ -57,7 +58,7 @@ class BothHalves(Operator):
 
     def __init__(self, window: Window, keys: tuple[str, ...], folds: list[Fold]) -> None:
         fields = [SCHEMA.field(key) for key in keys]
-        self._partial = PartialAggregate(window, "ts", fields, folds)
+        self._partial = PartialAggregate(Slices.of([window]), "ts", fields, folds)
         self._whole = WindowAggregate(window, fields, folds)
         self.schema = self._whole.schema
         self.advance, self.changes = self._whole.advance, self._whole.changes

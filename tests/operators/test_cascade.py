@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skerry.model.batch import join
+from skerry.model.slices import Slices
 from skerry.model.time import END_OF_TIME, Micros
 from skerry.model.types import TIMESTAMP
 from skerry.model.window import WINDOW_END, WINDOW_START, Window
@@ -33,7 +34,7 @@ def most():
 
 
 def first_half(window, time, keys, fold):
-    return PartialAggregate(window, time, keys, [fold])
+    return PartialAggregate(Slices.of([window]), time, keys, [fold])
 
 
 def cascade():

@@ -2,6 +2,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skerry.model.slices import Slices
 from skerry.model.time import seconds
 from skerry.operators.partial_aggregate import SLICE, PartialAggregate
 from tests import oracles
@@ -9,7 +10,7 @@ from tests.operators.readings import ALL_FOLDS, SCHEMA, WINDOWS, batch_of, fold,
 
 
 def partial(window, *keys, folds=ALL_FOLDS):
-    return PartialAggregate(window, "ts", [SCHEMA.field(key) for key in keys], folds)
+    return PartialAggregate(Slices.of([window]), "ts", [SCHEMA.field(key) for key in keys], folds)
 
 
 @given(readings(), st.sampled_from(WINDOWS))

@@ -1,5 +1,6 @@
 """Aggregates over TUMBLE and HOP as operators, in two halves."""
 
+from skerry.model.slices import Slices
 from skerry.operators.aggregate import WindowAggregate
 from skerry.operators.operator import Operator
 from skerry.operators.partial_aggregate import PartialAggregate
@@ -15,4 +16,4 @@ def build_aggregate(view: str, node: Aggregate) -> Operator:
 
 def build_partial_aggregate(node: Aggregate) -> Operator:
     """The half that folds a batch into few rows, before the shuffle."""
-    return PartialAggregate(node.window, node.time, node.key_fields, node.folds)
+    return PartialAggregate(Slices.of([node.window]), node.time, node.key_fields, node.folds)

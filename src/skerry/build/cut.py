@@ -131,6 +131,11 @@ class CutView:
         """Answers by where they go."""
         return unpack_views(answers) if isinstance(self.view.root, FanOut) else iter([(self.name, answers)])
 
+    @cached_property
+    def priority(self) -> int:
+        """How much it matters that its answers come soon, where queries compete: 1 for most."""
+        return int(self.view.options.get("priority", 1))
+
     @property
     def late_to(self) -> str | None:
         """Where its late readings go."""

@@ -17,10 +17,14 @@ __all__ = ["explain"]
 _NO_SHUFFLE = "route: beside the source, no shuffle"
 
 
-def explain(view: ViewPlan, shared: ViewPlan | None = None) -> str:
-    """The tree of a view, from its answers down to its sources; ``shared`` is the plan that answers it with others."""
+def explain(view: ViewPlan, shared: ViewPlan | None = None, copied: str | None = None) -> str:
+    """The tree of a view, from its answers down to its sources.
+
+    ``shared`` is the plan that answers it with others, ``copied`` the view whose answers it has copies of.
+    """
     cut = cut_view(view)
-    lines = [f"view {view.name}" + _describe_options(view)]
+    copy = f"; not run: its answers are those of {copied}" if copied else ""
+    lines = [f"view {view.name}" + _describe_options(view) + copy]
     if cut.state:
         where = "in one bucket, since several parts of it keep state" if cut.below else cut.state.describe_buckets()
         heading = f"-- operate: {where}; state: {cut.state.describe_state()}{_describe_sharing(shared)}"

@@ -1,5 +1,6 @@
 """Aggregates with the samples expected and received, as operators, in two halves."""
 
+from skerry.model.slices import Slices
 from skerry.operators.expected_samples import SampleRates
 from skerry.operators.operator import Operator
 from skerry.operators.partial_aggregate import PartialAggregate
@@ -27,4 +28,4 @@ def build_sampled_aggregate(view: str, node: SampledAggregate) -> Operator:
 def build_partial_samples(node: SampledAggregate) -> Operator:
     """The half that folds a batch into few rows, one per slice, group and sensor, before the shuffle."""
     keys = (*node.key_fields, node.sensor_field)
-    return PartialAggregate(node.window, node.time, keys, (*node.folds, *node.sample_folds))
+    return PartialAggregate(Slices.of([node.window]), node.time, keys, (*node.folds, *node.sample_folds))

@@ -32,6 +32,7 @@ class KernelCache(_CacheLocator):
 
     def __init__(self, function: Callable[..., Any], file: Path) -> None:
         self._line = function.__code__.co_firstlineno
+        self._py_file = str(file)  # named by Numba when it says that machine code cannot be kept
         self._stamp = _hash_with_imports(file)
         self._path = find_cache_folder() / "kernels" / _name(file) / self._stamp
 

@@ -9,7 +9,8 @@ from skerry.kernels.csv_lines import mark_open_lines
 from skerry.kernels.folds.deviation import deviations, squares
 from skerry.kernels.folds.exact_sums import add_totals, add_values, as_doubles
 from skerry.kernels.folds.extremes import greatest, least
-from skerry.kernels.folds.group import group, slice_numbers
+from skerry.kernels.folds.group import group
+from skerry.kernels.folds.slices import find_slices
 from skerry.kernels.hash import hash_bytes, hash_integers
 from skerry.kernels.interning import Integers, Texts
 from skerry.kernels.joins.amjoin import absences
@@ -28,6 +29,7 @@ from skerry.kernels.rules.plan_interpreter import Machine
 from skerry.kernels.rules.postings import Postings
 from skerry.kernels.rules.row_set import RowSet
 from skerry.kernels.rules.settle_stages import settle
+from skerry.kernels.sequences import DONE, TAKE, Comparisons, Program, find_sequences
 from skerry.kernels.time_order import order_by_time, order_by_time_and_sensor
 
 __all__ = ["PRECOMPILERS", "precompile"]
@@ -60,7 +62,16 @@ def _precompile_folds() -> None:
     mark_late(numbers, 0, 0)
     mark_open_lines(np.zeros(2, np.int32), np.zeros(1, np.uint8), ",")
     mark_ahead(numbers, numbers, 0, 0, 0, strict=False)
-    slice_numbers(numbers, 1)
+    find_slices(numbers, valid.astype(np.int64), numbers)
+
+
+def _precompile_sequences() -> None:
+    """The kernel behind MATCH_RECOGNIZE."""
+    numbers = np.zeros(1, np.int64)
+    program = Program(np.array([TAKE, DONE]), np.zeros(2, np.int64), np.zeros(2, np.int64))
+    comparisons = Comparisons(*[numbers[:0]] * 4, *[np.empty((0, 1), np.int64)] * 2)
+    bounds = (numbers, numbers, numbers + 1)
+    find_sequences(program, numbers + 1, numbers, bounds, comparisons, (1, 5, 9), skips_to_next=False)
 
 
 def _precompile_gather() -> None:
@@ -140,5 +151,6 @@ PRECOMPILERS: Mapping[str, Callable[[], None]] = {
     "snjoin": _precompile_snjoin,
     "other techniques": _precompile_other_techniques,
     "over": _precompile_over,
+    "sequences": _precompile_sequences,
     "rules": _precompile_rules,
 }

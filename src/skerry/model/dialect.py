@@ -162,7 +162,7 @@ class _Generator(DuckDBGenerator):
         """The path is written as it is: it may be a JSONPath, a pointer, a key or a number."""
         text = self.binary(expression, "->")
         # DuckDB's lambdas have the same arrow, so that it binds looser than a comparison: nobody means that here.
-        is_operand = isinstance(expression.parent, exp.Predicate | exp.Connector | exp.Not)
+        is_operand = isinstance(expression.parent, exp.Predicate | exp.Connector | exp.Not | exp.Func)
         return f"({text})" if is_operand else text
 
     def jsonextractscalar_sql(self, expression: exp.JSONExtractScalar) -> str:
@@ -199,6 +199,7 @@ class Dialect(DuckDB):
         HEX_STRINGS: ClassVar[Any] = [("x'", "'"), ("X'", "'")]
         KEYWORDS: ClassVar[Any] = {
             **DuckDB.Tokenizer.KEYWORDS,
+            "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE,
             "SINK": TokenType.SINK,
             "SOURCE": TokenType.SOURCE,
         }

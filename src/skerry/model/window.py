@@ -32,6 +32,11 @@ class GroupWindow(ABC):
         """As a query writes it."""
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that say which window it is."""
+        return (WINDOW_START, WINDOW_END)
+
+    @property
     def only_groups(self) -> str | None:
         """Why readings cannot be given one by one with their window, or joined within it; None if they can."""
         return None

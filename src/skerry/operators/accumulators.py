@@ -18,7 +18,18 @@ from skerry.kernels.folds.group import Groups
 from skerry.model.arrays import Bools, Float64s
 from skerry.operators.grouping import group_rows, integers
 
-__all__ = ["Accumulator", "Count", "DecimalTotal", "Distinct", "Extreme", "Products", "Total", "totals_of"]
+__all__ = [
+    "Accumulator",
+    "Count",
+    "DecimalTotal",
+    "Distinct",
+    "Extreme",
+    "Products",
+    "Total",
+    "as_totals",
+    "mark_valid",
+    "totals_of",
+]
 
 _WORDS = pa.list_(pa.int64())
 
@@ -107,17 +118,17 @@ class Total(Accumulator):
     def fold(self, values: pa.Array | None, groups: Groups) -> pa.Array:
         """Add values up."""
         assert values is not None, "a total has an argument"
-        parts, valid, numbers = self._parts(values), _valid(values), groups.numbers
+        parts, valid, numbers = self.parts(values), mark_valid(values), groups.numbers
         if len(parts) == 1:
-            return _as_lists(add_values(parts[0], valid, numbers, groups.count))
+            return as_totals(add_values(parts[0], valid, numbers, groups.count))
         twice = np.concatenate(parts), np.concatenate([valid, valid]), np.concatenate([numbers, numbers])
-        return _as_lists(add_values(*twice, groups.count))
+        return as_totals(add_values(*twice, groups.count))
 
     def merge(self, accumulators: pa.Array, groups: Groups) -> pa.Array:
         """Add totals up."""
-        return _as_lists(add_totals(totals_of(accumulators), groups.numbers, groups.count))
+        return as_totals(add_totals(totals_of(accumulators), groups.numbers, groups.count))
 
-    def _parts(self, values: pa.Array) -> list[np.ndarray]:
+    def parts(self, values: pa.Array) -> list[np.ndarray]:
         """Doubles whose exact sum is the sum sought: a 64-bit integer takes two, and so does a square."""
         if self.argument_type == pa.int64():
             whole = integers(values)
@@ -156,14 +167,18 @@ class Products(Accumulator):
     def fold(self, values: pa.Array | None, groups: Groups) -> pa.Array:
         """Multiply, and add up."""
         assert values is not None, "products have arguments"
-        left, right = values.flatten()
-        parts = np.concatenate(products(_doubles(left), _doubles(right)))
-        valid, numbers = _valid(left), groups.numbers
-        return _as_lists(add_values(parts, np.tile(valid, 2), np.tile(numbers, 2), groups.count))
+        parts = np.concatenate(self.parts(values))
+        valid, numbers = mark_valid(values.flatten()[0]), groups.numbers
+        return as_totals(add_values(parts, np.tile(valid, 2), np.tile(numbers, 2), groups.count))
 
     def merge(self, accumulators: pa.Array, groups: Groups) -> pa.Array:
         """Add totals up."""
-        return _as_lists(add_totals(totals_of(accumulators), groups.numbers, groups.count))
+        return as_totals(add_totals(totals_of(accumulators), groups.numbers, groups.count))
+
+    def parts(self, values: pa.Array) -> list[np.ndarray]:
+        """Doubles whose exact sum is that of the products."""
+        left, right = values.flatten()
+        return list(products(_doubles(left), _doubles(right)))
 
 
 @dataclass(frozen=True)
@@ -215,7 +230,7 @@ class Extreme(Accumulator):
         numbers = _doubles(values) if floating else integers(values)
         if numbers is None:  # texts, decimals, dates
             return _reduce_groups(values, groups, "max" if self.highest else "min")
-        valid = _valid(values)
+        valid = mark_valid(values)
         found, any_ = (greatest if self.highest else least)(numbers, valid, groups.numbers, groups.count)
         plain = pa.array(found + 0, mask=~any_)  # -0.0 equals 0.0, so the first to come must not show
         return plain.cast(pa.bool_()) if pa.types.is_boolean(values.type) else plain.cast(values.type)
@@ -259,13 +274,14 @@ class Distinct(Accumulator):
 
 
 def _reduce_groups(values: pa.Array, groups: Groups, verb: str) -> pa.Array:
-    """One value per group, by Arrow: for types that the kernels do not know."""
-    table = pa.table({"group": groups.numbers, "value": values})
+    """One value per group, by Arrow: for types that the kernels do not know. A group may have no rows."""
+    numbers = np.concatenate([groups.numbers, np.arange(groups.count)])
+    table = pa.table({"group": numbers, "value": pa.concat_arrays([values, pa.nulls(groups.count, values.type)])})
     found = table.group_by("group").aggregate([("value", verb)]).sort_by("group")
     return found[f"value_{verb}"].combine_chunks()
 
 
-def _valid(values: pa.Array) -> Bools:
+def mark_valid(values: pa.Array) -> Bools:
     """Which values are not NULL."""
     if not values.null_count:
         return np.ones(len(values), np.bool_)
@@ -284,5 +300,6 @@ def totals_of(accumulators: pa.Array) -> Totals:
     return Totals(offsets - offsets[0], accumulators.flatten().to_numpy())
 
 
-def _as_lists(totals: Totals) -> pa.Array:
+def as_totals(totals: Totals) -> pa.Array:
+    """A column of totals."""
     return pa.ListArray.from_arrays(pa.array(totals.offsets, pa.int32()), pa.array(totals.words))

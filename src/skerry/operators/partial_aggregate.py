@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 import pyarrow as pa
 
-from skerry.kernels.folds.group import Groups, slice_numbers
+from skerry.kernels.folds.group import Groups
+from skerry.kernels.folds.slices import find_slices
 from skerry.model.batch import empty
-from skerry.model.window import Window
+from skerry.model.slices import Slices
 from skerry.operators.accumulators import Accumulator
 from skerry.operators.folds import accumulators
 from skerry.operators.grouping import canonical, group_rows
@@ -36,17 +38,16 @@ def fold_groups(accumulators: Sequence[Accumulator], batch: pa.RecordBatch, grou
 
 
 class PartialAggregate(Operator):
-    """Fold readings into one row a slice and group. Stateless: costs some 20 ns a reading.
+    """Fold readings into one row per slice and group. Stateless: costs some 20 ns per reading.
 
-    >>> from skerry.model.time import seconds
     >>> fold = Fold("avg", "speed", pa.float64(), "speed")
-    >>> partial = PartialAggregate(Window(seconds(30), seconds(30)), "ts", [pa.field("segment", pa.int32())], [fold])
+    >>> partial = PartialAggregate(Slices(((30, 0),)), "ts", [pa.field("segment", pa.int32())], [fold])
     >>> partial.schema.names
     ['slice', 'segment', 'total(speed)', 'count(speed)']
     """
 
-    def __init__(self, window: Window, time: str, keys: Sequence[pa.Field], folds: Sequence[Fold]) -> None:
-        self._slice_us, self._origin_us = window.slice_us, window.origin_us
+    def __init__(self, slices: Slices, time: str, keys: Sequence[pa.Field], folds: Sequence[Fold]) -> None:
+        self._steps, self._phases = np.array(slices.rhythms, np.int64).T
         self._time, self._keys = time, tuple(keys)
         self._accumulators = accumulators_of(folds)
         self.schema = partial_schema(self._keys, self._accumulators)
@@ -59,12 +60,10 @@ class PartialAggregate(Operator):
         if times.null_count:  # no time, no window
             return self.transition(batch.filter(times.is_valid()))
         # Numbers of slices, not their starts: close together, so that grouping can go by a table.
-        moments = times.cast(pa.int64()).to_numpy()
-        slices = pa.array(slice_numbers(moments - self._origin_us if self._origin_us else moments, self._slice_us))
+        slices, starts = find_slices(times.cast(pa.int64()).to_numpy(), self._steps, self._phases)
         keys = [batch.column(key.name) for key in self._keys]
-        groups = group_rows([slices, *keys], batch.num_rows)
-        first = pa.array(groups.first)
+        groups = group_rows([pa.array(slices), *keys], batch.num_rows)
         columns = fold_groups(self._accumulators, batch, groups)
-        starts = pa.array(slices.take(first).to_numpy() * self._slice_us + self._origin_us)
-        heads = [starts, *(canonical(key.take(first)) for key in keys)]
+        first = pa.array(groups.first)
+        heads = [pa.array(starts[slices[groups.first]]), *(canonical(key.take(first)) for key in keys)]
         return pa.RecordBatch.from_arrays([*heads, *columns], schema=self.schema)

@@ -71,6 +71,7 @@ class SessionAggregate(Operator):
         self._sessions = OpenSessions(self._gap_us, self._keys, self._accumulators)
         times = [pa.field(WINDOW_START, TIMESTAMP), pa.field(WINDOW_END, TIMESTAMP)]
         self.schema = pa.schema([*times, *self._keys, *(pa.field(fold.name, fold.type) for fold in self._folds)])
+        self._answer_schema = self.schema
         self._closed: Micros = START_OF_TIME
 
     def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
@@ -80,12 +81,16 @@ class SessionAggregate(Operator):
 
     def advance(self, watermark: Micros) -> pa.RecordBatch:
         """Close the sessions that end before ``watermark``."""
+        closing = self.close(watermark)
+        return self.finish(closing) if closing.num_rows else empty(self.schema)
+
+    def close(self, watermark: Micros) -> pa.RecordBatch:
+        """Take the sessions out that end before ``watermark``."""
         if watermark <= self._closed:
-            return empty(self.schema)
+            return empty(self._sessions.schema)
         self._closed = watermark
         over = self._sessions.rows.column(LAST).to_numpy() < watermark - self._gap_us
-        closing = self._sessions.remove(over if watermark < END_OF_TIME else np.ones_like(over))
-        return self._finish(closing) if closing.num_rows else empty(self.schema)
+        return self._sessions.remove(over if watermark < END_OF_TIME else np.ones_like(over))
 
     def changes(self) -> PageChanges:
         """The pages in which sessions have come, grown or ended."""
@@ -101,18 +106,19 @@ class SessionAggregate(Operator):
         self._sessions.restore({name: blob for name, blob in pages.items() if name != _CLOCK})
         self._closed = Micros(int(pages[_CLOCK])) if _CLOCK in pages else START_OF_TIME
 
-    def redistribute(self, states: Sequence[StatePages], spread: Spread) -> Sequence[StatePages]:
+    def redistribute(self, states: Sequence[StatePages], spread: Spread) -> Sequence[StatePages] | None:
         """All open sessions, in the pages of their buckets."""
         pages = [{name: blob for name, blob in state.items() if name != _CLOCK} for state in states]
         clock = {_CLOCK: max((state[_CLOCK] for state in states), key=int)}
         return [{**found, **clock} for found in self._sessions.redistribute(pages, spread)]
 
-    def _finish(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+    def finish(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """The answers of sessions, in order."""
         names = [FIRST, *(key.name for key in self._keys)]
         rows = rows.take(pc.sort_indices(rows, [(name, "ascending") for name in names]))
         times = [rows.column(FIRST).cast(TIMESTAMP), pc.add(rows.column(LAST), self._gap_us).cast(TIMESTAMP)]
         remembered = {each.name: rows.column(each.name) for each in self._accumulators}
         keys = [rows.column(key.name) for key in self._keys]
         return pa.RecordBatch.from_arrays(
-            [*times, *keys, *(finish(fold, remembered) for fold in self._folds)], schema=self.schema
+            [*times, *keys, *(finish(fold, remembered) for fold in self._folds)], schema=self._answer_schema
         )

@@ -1,6 +1,6 @@
 """Rows without a partner, and rows with one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import pyarrow as pa
@@ -23,7 +23,7 @@ class Absence(Sided):
     """What is given of a row."""
     condition: Expression | None = None
     """What partners must agree on beside their keys; over the columns of both sides, behind their names."""
-    text: str = ""
+    text: str = field(default="", compare=False)
     """The condition as the user wrote it."""
     word: ClassVar[str] = "Absence"
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from skerry.errors import InputError
 from skerry.plan.node import Node, Stateful, Stateless
-from skerry.plan.union import Union, list_parts
+from skerry.plan.union import list_parts
 from skerry.plan.view import ViewPlan
 
 __all__ = ["check_times", "find_lag", "split_spine"]
@@ -29,7 +29,7 @@ def check_times(view: ViewPlan) -> None:
 
 def find_lag(view: ViewPlan, state: Stateful, position: int, base: Stateful) -> int:
     """How far behind the times are that a state goes by in the answers of one below it."""
-    if isinstance(state, Union):
+    if not state.waits:
         return 0
     time = state.time_of(position)
     lag = None if time is None else state.inputs[position].lag_us(time)

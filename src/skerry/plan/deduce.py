@@ -33,6 +33,13 @@ class Deduce(ManyInputs):
     modules: tuple[str, ...] = ()
     """The Python modules whose built-ins it may call beside Skerry's own, and where they are."""
     folder: str = "."
+    changing: bool = False
+    """Whether what ends takes back what began, for those who read it."""
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether it was asked for as changes; otherwise each change is a row of its own."""
+        return self.changing
 
     @property
     def schema(self) -> pa.Schema:

@@ -9,7 +9,8 @@ from skerry.model.expression import Columns, Expression
 from skerry.plan.ages import with_ages
 from skerry.plan.aggregate import Aggregate
 from skerry.plan.join import Join
-from skerry.plan.node import Node, Stateless
+from skerry.plan.node import Node, Stateful, Stateless
+from skerry.plan.sliced_aggregate import SlicedAggregate
 
 __all__ = ["FANNED_OUT", "FanOut", "Queries", "SelectAny"]
 
@@ -47,13 +48,13 @@ class SelectAny(Stateless):
 
 @dataclass(frozen=True)
 class FanOut(Stateless):
-    """The combinations of a join or the groups of an aggregate, each row given to the views that want it.
+    """The rows of a state, as combinations of a join or groups of an aggregate, each given to the views that want it.
 
     The queries are the views' predicates, over the columns of the input. Those of a join have the ages of the members
     behind them: its windows are the widest of all views', and a view's own window is part of its predicate.
     """
 
-    input: Join | Aggregate
+    input: Stateful
     queries: Queries
     views: tuple[tuple[str, Columns], ...]
     index: bytes = b""
@@ -85,7 +86,14 @@ class FanOut(Stateless):
 
     def describe_sharing(self) -> str:
         """What one of the views shares with the others, for ``explain``."""
-        what = "aggregate"
+        others = len(self.views) - 1
+        those = f"{others} other views" if others > 1 else "another view"
+        return f"; {self.describe_shared()} for this and {those}, told apart by the query index"
+
+    def describe_shared(self) -> str:
+        """What the views share, for ``explain``."""
         if isinstance(self.input, Join):
-            what = f"join over {self.input.describe_windows()}"
-        return f"; one {what} for this and {len(self.views) - 1} other views, told apart by the query index"
+            return f"one join over {self.input.describe_windows()}"
+        if isinstance(self.input, SlicedAggregate):
+            return f"one store of slices over {self.input.describe_windows()}"
+        return "one aggregate" if isinstance(self.input, Aggregate) else "one state"

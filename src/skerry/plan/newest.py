@@ -6,6 +6,7 @@ import pyarrow as pa
 
 from skerry.model.types import TIMESTAMP
 from skerry.plan.join import Sided
+from skerry.plan.net_changes import NetChanges
 from skerry.plan.node import Conditions, Node, Stateless
 from skerry.plan.select import Select
 
@@ -32,7 +33,7 @@ class Newest(Stateless):
         if column != NEWEST:
             return self.input.lag_us(column)
         below = self.input
-        while isinstance(below, Select):
+        while isinstance(below, Select | NetChanges):
             below = below.input
         return below.newest_lag_us if isinstance(below, Sided) else None
 

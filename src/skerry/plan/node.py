@@ -58,6 +58,11 @@ class Node(ABC):
         return None
 
     @property
+    def is_changing(self) -> bool:
+        """Whether its rows can be taken back: then they have the column ``_op``."""
+        return False
+
+    @property
     def time_columns(self) -> list[str]:
         """The columns that a window over this relation can go by."""
         return [field.name for field in self.schema if field.type == TIMESTAMP and self.lag_us(field.name) is not None]
@@ -98,6 +103,11 @@ class Stateless(OneInput):
     """A node that makes rows from rows of its one ``input``, and keeps nothing."""
 
     @property
+    def is_changing(self) -> bool:
+        """As the input is."""
+        return self.input.is_changing
+
+    @property
     def tables(self) -> tuple[Source, ...]:
         """The tables it looks things up in."""
         return ()
@@ -111,6 +121,11 @@ class Stateful(Node):
     needs_every_reading: ClassVar[bool] = True
     """Whether it counts, too, that readings come which no condition below it lets pass: what is absent is known to be
     absent by those that came. So it is of a node that does not say."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it must know when the rows of its inputs have all come, up to some time."""
+        return True
 
     def compared_keys(self, position: int) -> tuple[str, ...]:
         """The columns of an input whose values must equal those of other rows for two to meet; groups are no such."""

@@ -1,16 +1,17 @@
 """Combinations of rows of two streams, and rows that have no partner."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from skerry.errors import InputError
+from skerry.model.changes import OP_FIELD
 from skerry.model.expression import Expression
 from skerry.plan.join import MOST_COMBINATIONS, Sided
 from skerry.plan.node import Node
 from skerry.plan.side import Side
 
-__all__ = ["OuterJoin"]
+__all__ = ["OuterJoin", "RevisedOuterJoin"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class OuterJoin(Sided):
     sides: tuple[Side, Side]
     condition: Expression | None = None
     """What else must hold of a combination for its rows to be partners."""
-    text: str = ""
+    text: str = field(default="", compare=False)
     """The condition as the user wrote it."""
     technique: str = "snjoin"
     limit: int = MOST_COMBINATIONS
@@ -70,3 +71,22 @@ class OuterJoin(Sided):
     def describe_state(self) -> str:
         """Readings, and marks."""
         return f"every live reading, and which of {' and '.join(side.name for side in self.kept_sides)} have a partner"
+
+
+@dataclass(frozen=True)
+class RevisedOuterJoin(OuterJoin):
+    """The same, but rows without a partner are given at once, and taken back when a partner comes."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """What becomes of the row, and the columns of both sides."""
+        return pa.schema([OP_FIELD, *super().schema])
+
+    @property
+    def is_changing(self) -> bool:
+        """Rows without a partner can be taken back."""
+        return True
+
+    def describe(self) -> str:
+        """That rows are taken back."""
+        return super().describe().replace("given when the window is over", "given at once and taken back for a partner")

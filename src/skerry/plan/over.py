@@ -1,6 +1,6 @@
 """Functions over the rows around a row: OVER, and the order of rows within a window."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import pyarrow as pa
@@ -59,7 +59,7 @@ class Call:
     function: str
     """``lag``, ``lead``, ``first_value``, ...; ``fold`` for an aggregate of ours, ``aggregate`` for one of DuckDB's."""
     type: pa.DataType
-    text: str
+    text: str = field(compare=False)
     """As the user wrote it."""
     frame: Frame
     argument: str | None = None

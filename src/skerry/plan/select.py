@@ -1,6 +1,6 @@
 """The rows for which a predicate holds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -17,7 +17,7 @@ class Select(Stateless):
 
     input: Node
     predicate: Expression
-    text: str = ""
+    text: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         """A predicate is true or false."""

@@ -45,6 +45,16 @@ class Union(ManyInputs):
         """All of them: a row is that of a part."""
         return conditions
 
+    @property
+    def is_changing(self) -> bool:
+        """Whether those of its parts are."""
+        return any(each.is_changing for each in self.relations)
+
+    @property
+    def waits(self) -> bool:
+        """Rows go on as they come."""
+        return False
+
     def bucket_keys(self, position: int) -> tuple[str, ...]:
         """Rows do not meet."""
         return ()

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from skerry.catalog import Source
+from skerry.model.changes import drop_op
 from skerry.plan.derived_table import list_base_tables
 from skerry.plan.node import Node, Stateless, walk
 from skerry.plan.scan import Scan
@@ -47,7 +48,8 @@ class ViewPlan:
         times = self.root.time_columns
         event_time = times[0] if len(times) == 1 else None
         period_us = self.sources[0].sample_period_us if self._only_selects else None
-        return Source(self.name, self.root.schema, VIEW_CONNECTOR, event_time=event_time, sample_period_us=period_us)
+        columns = drop_op(self.root.schema) if self.root.is_changing else self.root.schema
+        return Source(self.name, columns, VIEW_CONNECTOR, event_time=event_time, sample_period_us=period_us)
 
     @property
     def _only_selects(self) -> bool:

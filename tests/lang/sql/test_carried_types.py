@@ -6,7 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from skerry.sinks.files import FORMATS, FileSink
+from skerry.sinks.files import FileSink
+from skerry.sinks.formats import FORMATS
 from tests.lang.sql.scripts import answers, view
 
 CARRIED = [

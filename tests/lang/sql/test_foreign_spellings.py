@@ -4,38 +4,23 @@ import pytest
 
 from tests.lang.sql.scripts import refused, refused_view
 
-TUMBLE = "FROM TUMBLE(stream, ts, INTERVAL '10' SECOND)"
 HOP = "FROM HOP(stream, ts, INTERVAL '5' SECOND, INTERVAL '10' SECOND)"
-SLIDING = "FROM SLIDING(a, ts, INTERVAL '1' HOUR) AS a JOIN SLIDING(b, ts, INTERVAL '1' HOUR) AS b"
 
 
 @pytest.mark.parametrize(
     ("query", "instead"),
     [
-        ("SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE traffic, DESCRIPTOR(ts), INTERVAL '10' SECONDS))", TUMBLE),
-        ("SELECT COUNT(*) FROM TUMBLE(TABLE traffic, DESCRIPTOR(ts), INTERVAL '10' SECOND)", TUMBLE),
         (
-            "SELECT COUNT(*) FROM TABLE(HOP(TABLE traffic, DESCRIPTOR(ts), INTERVAL '5' SECOND))",
-            HOP,
+            "SELECT COUNT(*) FROM TABLE(CUMULATE(TABLE traffic, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '1' DAY))",
+            "OVER (PARTITION BY window_start",
         ),
-        ("SELECT TUMBLE_START(ts, INTERVAL '1' MINUTE) FROM traffic", "window_start"),
-        ("SELECT COUNT(*) FROM traffic GROUP BY segment, TUMBLE(ts, INTERVAL '1' MINUTE)", TUMBLE),
-        ("SELECT t.speed FROM traffic AS t JOIN d FOR SYSTEM_TIME AS OF t.ts ON t.sensor = d.k", "JOIN table ON"),
-        ("SELECT * FROM traffic MATCH_RECOGNIZE (ORDER BY ts PATTERN (A B) DEFINE A AS A.speed > 1)", SLIDING),
-        (
-            "SELECT COUNT(*) FROM traffic WINDOW TUMBLING (SIZE 30 SECONDS) GROUP BY segment EMIT CHANGES",
-            TUMBLE,
-        ),
-        ("SELECT segment FROM traffic EMIT CHANGES", "leave EMIT out"),
-        ("SELECT a.segment FROM traffic a JOIN traffic b WITHIN 1 HOUR ON a.segment = b.segment EMIT CHANGES", SLIDING),
-        ("SELECT segment, COUNT(*) FROM traffic TIMESTAMP BY ts GROUP BY segment", "WATERMARK FOR ts AS ts"),
-        ("SELECT segment, COUNT(*) FROM traffic GROUP BY segment, TumblingWindow(second, 10)", TUMBLE),
-        ("SELECT segment, COUNT(*) FROM traffic GROUP BY segment, HoppingWindow(second, 10, 5)", HOP),
-        ("SELECT System.Timestamp() AS t FROM traffic", "window_end"),
+        ("SELECT COUNT(*) FROM traffic WINDOW TUMBLING (SIZE 9 SECONDS, GRACE PERIOD 1 SECOND)", "leave GRACE PERIOD"),
+        ("SELECT segment, COUNT(*) FROM traffic GROUP BY segment, SlidingWindow(second, 10)", HOP),
+        ("SELECT LAG(speed) OVER (LIMIT DURATION(minute, 5)) FROM traffic", "CASE WHEN LAG(ts) OVER w"),
+        ("SELECT segment FROM traffic WHERE ISFIRST(minute, 10) = 1", "QUALIFY ROW_NUMBER()"),
+        ("SELECT TopOne() OVER (ORDER BY speed) FROM traffic", "ARG_MAX"),
         ("SELECT segment INTO out FROM traffic", "CREATE MATERIALIZED VIEW name AS SELECT"),
-        ("SELECT DATEDIFF(second, ts, ts) AS d FROM traffic", "date_diff('second', a.ts, b.ts)"),
-        ("SELECT window(ts, '10 seconds'), COUNT(*) FROM traffic GROUP BY window(ts, '10 seconds')", TUMBLE),
-        ("SELECT COUNT(*) FROM traffic GROUP BY session_window(ts, '10 seconds')", "FROM SESSION_WINDOW(stream, ts"),
+        ("SELECT t.speed FROM traffic t, LATERAL (SELECT speed FROM traffic) u", "LATERAL is not available"),
     ],
 )
 def test_query_of_another_system_is_told_in_ours(query, instead):

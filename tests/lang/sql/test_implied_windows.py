@@ -79,7 +79,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("query", "message"), WRONG.items())
-def test_what_is_no_window_is_refused(query, message):
-    database = Database(Catalog.in_memory(), base=None)
+def test_what_is_no_window_is_refused(folder, query, message):
+    database = Database(Catalog.in_memory(), folder)
     with pytest.raises(InputError, match=message):
         database.execute(f"{SOURCE} CREATE MATERIALIZED VIEW v AS {query}")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
 from sqlglot import exp
@@ -16,7 +17,8 @@ from skerry.lang.sql.samples import Samples, find_sample_call
 from skerry.lang.sql.scalar import Scope, scalar, type_of_call
 from skerry.lang.sql.statements import location_of
 from skerry.model.dialect import write_expression
-from skerry.model.expression import Expression
+from skerry.model.expression import Columns, Expression
+from skerry.model.landmark import Landmark
 from skerry.model.session_window import SessionWindow
 from skerry.model.types import TIMESTAMP, sql_name
 from skerry.model.window import WINDOW_END, WINDOW_START, GroupWindow, Window
@@ -25,12 +27,18 @@ from skerry.plan.aggregate import Aggregate, Grouping
 from skerry.plan.fold import Fold, Method
 from skerry.plan.node import Node
 from skerry.plan.project import Project
+from skerry.plan.revised_aggregate import RevisedAggregate
 from skerry.plan.sampled_aggregate import SampledAggregate
 from skerry.plan.session_aggregate import SessionAggregate
 
 __all__ = ["AggregateBinder"]
 
-_AGGREGATES: dict[type[GroupWindow], Callable[..., Grouping]] = {Window: Aggregate, SessionWindow: SessionAggregate}
+_AGGREGATES: dict[type[GroupWindow | None], Callable[..., Grouping]] = {
+    Window: Aggregate,
+    SessionWindow: SessionAggregate,
+    Landmark: partial(RevisedAggregate, gives_changes=False),
+    type(None): RevisedAggregate,
+}
 """The node that groups by a kind of window."""
 _NUMERIC = ("avg", "sum", "stddev_pop", "stddev_samp", "var_pop", "var_samp")
 _TIME, _SENSOR = "_time", "_sensor"
@@ -44,7 +52,9 @@ class AggregateBinder:
     is to be known of the samples in each window, if anything.
     """
 
-    def __init__(self, tree: exp.Select, scope: Scope, window: GroupWindow, samples: Samples | None = None) -> None:
+    def __init__(
+        self, tree: exp.Select, scope: Scope, window: GroupWindow | None, samples: Samples | None = None
+    ) -> None:
         self._tree, self._scope, self._laid, self._samples = tree, scope, window, samples
         self._keys: dict[str, exp.Expr] = {}
         self._arguments: dict[str, exp.Expr] = {}
@@ -55,19 +65,22 @@ class AggregateBinder:
         for part in [*tree.selects, *([having.this] if having else [])]:
             self._collect_folds(self._lift(part))
 
-    def aggregate(self, node: Node, time: str) -> Grouping:
-        """The aggregate over ``node``."""
+    def aggregate(self, node: Node, time: str | None) -> Grouping:
+        """The aggregate over ``node``. Only without a window may there be no time."""
+        if time is None and EventTime() in self._arguments.values():
+            raise SqlError(f"{self._scope.name} has no time by which FIRST and LAST could go", location_of(self._tree))
         bound = {name: _bind_signed(tree, self._scope) for name, tree in (self._keys | self._arguments).items()}
         self._check_keys(bound)
-        moment = Expression.of(time, self._scope.schema.field(time).type)
+        moment = ((_TIME, Expression.of(time, self._scope.schema.field(time).type)),) if time else ()
         folds = tuple(self._fold(name, bound) for name in self._calls)
         if self._samples:
             return self._sampled_aggregate(node, moment, bound, folds)
-        below = Project(node, ((_TIME, moment), *bound.items()))
-        return _AGGREGATES[type(self._window)](below, self._window, _TIME, tuple(self._keys), folds)
+        below = Project(node, (*moment, *bound.items()))
+        own = _TIME if time else None
+        return _AGGREGATES[type(self._window)](below, self._window, own, tuple(self._keys), folds)
 
     def _sampled_aggregate(
-        self, node: Node, moment: Expression, bound: dict[str, Expression], folds: tuple[Fold, ...]
+        self, node: Node, moment: Columns, bound: dict[str, Expression], folds: tuple[Fold, ...]
     ) -> Grouping:
         """The aggregate that counts samples."""
         asked = self._samples
@@ -76,7 +89,7 @@ class AggregateBinder:
         sensor = _bind_signed(asked.sensor, self._scope)
         if not is_comparable(sensor.type):
             raise SqlError(f"{sql_name(sensor.type)} cannot tell sensors apart; cast it", location_of(asked.sensor))
-        below = Project(node, ((_TIME, moment), (_SENSOR, sensor), *bound.items()))
+        below = Project(node, (*moment, (_SENSOR, sensor), *bound.items()))
         rates = _SENSOR, asked.period_us, asked.periods, asked.forget_us, asked.silent_rows
         return SampledAggregate(below, self._window, _TIME, tuple(self._keys), folds, *rates)
 

@@ -10,7 +10,7 @@ from skerry.lang.sql.scalar import Scope, condition
 from skerry.lang.sql.statements import location_of
 from skerry.model.expression import Expression
 
-__all__ = ["bind_all", "conjuncts", "from_of", "write_conditions"]
+__all__ = ["bind_all", "conjuncts", "from_of", "list_items", "write_conditions"]
 
 
 def from_of(tree: exp.Select) -> exp.Expr:
@@ -20,6 +20,12 @@ def from_of(tree: exp.Select) -> exp.Expr:
         raise SqlError("a view needs FROM", location_of(tree))
     found: exp.Expr = clause.this
     return found
+
+
+def list_items(tree: exp.Select) -> list[exp.Expr]:
+    """What holds the items of FROM."""
+    clause = tree.args.get("from_") or tree.args.get("from")
+    return [*([clause] if clause else []), *(tree.args.get("joins") or [])]
 
 
 def conjuncts(predicate: exp.Expr | None) -> Iterator[exp.Expr]:

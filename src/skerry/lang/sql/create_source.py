@@ -14,6 +14,7 @@ from skerry.lang.sql.scalar import Scope
 from skerry.lang.sql.statements import Statement, location_of
 from skerry.model.dialect import write_expression
 from skerry.model.duckdb_session import open_duckdb
+from skerry.model.history_options import HISTORY_OPTIONS
 from skerry.model.network_options import NETWORK_OPTIONS
 from skerry.model.options import Option, Owner, parse_option, parse_options, span_of_time
 from skerry.model.sampling import BATTERY_LIFETIME
@@ -88,13 +89,15 @@ def read_source(statement: Statement) -> Source:
     name = check_name(identifier(tree.this.this), location_of(tree.this.this))
     clock = _read_clock_options(name, options, is_timed=event_time is not None)
     lifetime_us = _take_lifetime(name, options)
-    network = _take_network(name, options)
+    network = _take(NETWORK_OPTIONS, name, options)
+    history = {} if is_table else _take(HISTORY_OPTIONS, name, options)
     return Source(
         *(name, schema, connector, options, event_time, delay_us, is_table, statement.text),
         *clock,
         lifetime_us,
         network,
         generated,
+        history,
     )
 
 
@@ -136,11 +139,11 @@ def _take_lifetime(name: str, options: dict[str, str]) -> Micros | None:
     return found
 
 
-def _take_network(name: str, options: dict[str, str]) -> dict[str, str]:
-    """Take what is said of the sensors' network out of a source's options, once it can be read."""
-    given = {option.name: options.pop(option.name) for option in NETWORK_OPTIONS if option.name in options}
+def _take(declared: Sequence[Option], name: str, options: dict[str, str]) -> dict[str, str]:
+    """Take what is not the connector's out of a source's options, once it can be read."""
+    given = {option.name: options.pop(option.name) for option in declared if option.name in options}
     if given:
-        parse_options(given, NETWORK_OPTIONS, Owner(f"source {name!r}"))
+        parse_options(given, declared, Owner(f"source {name!r}"))
     return given
 
 

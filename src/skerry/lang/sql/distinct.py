@@ -18,9 +18,16 @@ _FORM = "SELECT DISTINCT key FROM TUMBLE(stream, ts, INTERVAL '1' MINUTE)"
 
 
 def group_distinct(
-    tree: exp.Select, is_grouped: bool, list_columns: Callable[[], Sequence[tuple[str, str]]]
+    tree: exp.Select,
+    is_grouped: bool,
+    list_columns: Callable[[], Sequence[tuple[str, str]]],
+    *,
+    endless: bool = False,
 ) -> exp.Select:
-    """The same query by GROUP BY in place of DISTINCT. ``list_columns`` are what * stands for."""
+    """The same query by GROUP BY in place of DISTINCT. ``list_columns`` are what * stands for.
+
+    ``endless``: groups without a window may be kept.
+    """
     distinct = tree.args.get("distinct")
     if distinct is None:
         return tree
@@ -35,9 +42,10 @@ def group_distinct(
         return tree
     items = [tree.args.get("from_") or tree.args.get("from"), *(tree.args.get("joins") or [])]
     windows = [item.this for item in items if isinstance(item.this, exp.Table) and isinstance(item.this.this, exp.Func)]
-    if not any(call_name(window.this) in _WINDOWS for window in windows):
+    if not endless and not any(call_name(window.this) in _WINDOWS for window in windows):
         message = "DISTINCT of a stream without a window would keep all that ever came; within a window it is"
-        raise SqlError(f"{message} {_FORM}", location_of(tree))
+        kept = "or, each combination once and kept for ever, WITH (emit='changes')"
+        raise SqlError(f"{message} {_FORM}; {kept}", location_of(tree))
     _expand_star(tree, list_columns)
     tree.set("group", exp.Group(expressions=[part.unalias().copy() for part in tree.selects]))
     return tree

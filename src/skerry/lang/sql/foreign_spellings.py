@@ -16,40 +16,35 @@ _VIEW = "CREATE MATERIALIZED VIEW name AS SELECT ..."
 _UNIT = "(MICROSECOND|MILLISECOND|SECOND|MINUTE|HOUR|DAY|SS|MI|HH|DD)S?"
 
 _SPELLINGS: tuple[tuple[str, str], ...] = (
-    (r"TABLE \( (TUMBLE) \(", f"TABLE(TUMBLE(TABLE ...)) is written {_TUMBLE}"),
-    (r"TABLE \( (HOP) \(", f"TABLE(HOP(TABLE ...)) is written {_HOP}"),
-    (r"TABLE \( (SESSION) \(", f"TABLE(SESSION(TABLE ...)) is written {_SESSION}"),
-    (r"(CUMULATE) \(", f"CUMULATE is not available; windows are written {_TUMBLE}"),
+    (
+        r"(CUMULATE) \(",
+        "CUMULATE is not available; write SUM(x) OVER (PARTITION BY window_start, key ORDER BY ts) over TUMBLE",
+    ),
+    (r"TABLE \( (TUMBLE|HOP|SESSION) \(", f"TABLE(window(...)) cannot be read here; it is written {_TUMBLE}"),
     (r"(DESCRIPTOR) \(", f"TUMBLE(TABLE stream, DESCRIPTOR(ts), ...) is written {_TUMBLE}"),
-    (r"FOR (SYSTEM_TIME|SYSTEM_VERSION|VERSION|TIMESTAMP) AS OF", "a table is looked up as it is: JOIN table ON ..."),
-    (r"(MATCH_RECOGNIZE) \(", f"a pattern is written as a join of its parts: {_SLIDING} AND b.ts > a.ts"),
-    (r"(TUMBLE_START|HOP_START|SESSION_START|TUMBLE_ROWTIME) \(", f"the start of a window is window_start: {_TUMBLE}"),
-    (r"(TUMBLE_END|HOP_END|SESSION_END) \(", f"the end of a window is window_end: {_TUMBLE}"),
-    (r"GROUP BY .*\b(TUMBLE) \(", f"a window stands in FROM: {_TUMBLE}"),
-    (r"GROUP BY .*\b(HOP) \(", f"a window stands in FROM: {_HOP}"),
+    (r"(GRACE) PERIOD", f"leave GRACE PERIOD out: how late readings may be is declared with the source, {_SOURCE}"),
     (r"WINDOW (TUMBLING) \(", f"WINDOW TUMBLING (SIZE ...) is written {_TUMBLE}"),
     (r"WINDOW (HOPPING) \(", f"WINDOW HOPPING (SIZE ..., ADVANCE BY ...) is written {_HOP}"),
     (r"WINDOW (SESSION) \(", f"WINDOW SESSION (...) is written {_SESSION}"),
+    (r"(SESSION) WITH GAP", f"a session is written {_SESSION}"),
     (
         r"(CREATE) (OR REPLACE )?STREAM\b.* AS SELECT",
         f"CREATE STREAM ... AS is written {_VIEW}",
     ),
     (r"(CREATE) (OR REPLACE )?STREAM\b", f"CREATE STREAM is written {_SOURCE}"),
     (rf"(WITHIN) \(? ?\d+ {_UNIT}", f"JOIN ... WITHIN is written {_SLIDING}"),
-    (r"(EMIT) (CHANGES|FINAL)", "leave EMIT out: a view gives a row when its window is over, or else at once"),
-    (r"(TIMESTAMP) BY", f"leave TIMESTAMP BY out: the time is declared with the source, {_SOURCE}"),
-    (r"(TUMBLINGWINDOW) \(", f"TumblingWindow(second, 10) is written {_TUMBLE}"),
-    (r"(HOPPINGWINDOW) \(", f"HoppingWindow(second, 10, 5) is written {_HOP}"),
-    (r"(SESSIONWINDOW) \(", f"SessionWindow(second, 10, 50) is written {_SESSION}"),
     (r"(SLIDINGWINDOW|SNAPSHOTWINDOW) \(", f"windows that move with each reading are not available; write {_HOP}"),
-    (r"(SYSTEM) \. TIMESTAMP", f"System.Timestamp() is window_end: {_TUMBLE}"),
     (
-        rf"(DATEDIFF|DATE_DIFF) \( {_UNIT} ,",
-        f"write date_diff('second', a.ts, b.ts) in {_SLIDING}",
+        r"(LIMIT) DURATION \(",
+        "LAG within a time: CASE WHEN LAG(ts) OVER w >= ts - INTERVAL '5' MINUTE THEN LAG(x) OVER w END",
     ),
-    (rf"(DATEADD|DATE_ADD) \( {_UNIT} ,", "DATEADD(second, 10, ts) is written ts + INTERVAL '10' SECOND"),
-    (r"(WINDOW) \( [^()]* '", f"window(ts, '10 seconds') is written {_TUMBLE}"),
-    (r"(SESSION_WINDOW) \( [^(),]* , '", f"session_window(ts, '10 seconds') is written {_SESSION}"),
+    (
+        r"(ISFIRST) \(",
+        "ISFIRST is QUALIFY ROW_NUMBER() OVER (PARTITION BY window_start, key ORDER BY ts) = 1 over TUMBLE",
+    ),
+    (r"(TOPONE) \(", "TopOne() is ARG_MAX(column, by), one per column that is wanted"),
+    (r"(PERCENTILE_CONT|PERCENTILE_DISC) \( [0-9.]+ \) OVER", "write PERCENTILE_CONT(0.95) WITHIN GROUP (ORDER BY x)"),
+    (r"(LATERAL) \(", "LATERAL is not available; join the table, or make a view of the first rows of each window"),
     (r"SELECT .*\b(INTO) ", f"SELECT ... INTO name is written {_VIEW}"),
     (r"(CREATE) (OR REPLACE )?SINK\b", "answers of a view are written to the folder of --out; leave CREATE SINK out"),
     (
@@ -67,8 +62,8 @@ def find_foreign(tokens: Sequence[Token]) -> tuple[Token, str] | None:
     """The first token of a foreign spelling, and what to write instead; None if there is none.
 
     >>> import sqlglot
-    >>> find_foreign(sqlglot.tokenize("SELECT k FROM t EMIT CHANGES"))[1][:17]
-    'leave EMIT out: a'
+    >>> find_foreign(sqlglot.tokenize("SELECT TopOne() FROM t"))[1][:22]
+    'TopOne() is ARG_MAX(co'
     """
     texts = [_spell(token) for token in tokens]
     starts = [0]

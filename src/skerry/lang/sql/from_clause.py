@@ -9,9 +9,10 @@ from skerry.catalog import Source
 from skerry.catalog.arrow_tables import CATALOG
 from skerry.errors import InputError, SqlError, UnknownStream
 from skerry.lang.sql.create_source import identifier, interval
-from skerry.lang.sql.scalar import Scope
+from skerry.lang.sql.scalar import Scope, constant_moment
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
+from skerry.model.landmark import Landmark
 from skerry.model.session_window import SessionWindow
 from skerry.model.time import Micros
 from skerry.model.types import TIMESTAMP
@@ -152,11 +153,18 @@ def _lay_session(call: exp.Func, source: Source, name: str) -> From:
     return From(source, name, time, window)
 
 
+def _lay_landmark(call: exp.Func, source: Source, name: str) -> From:
+    time = time_column(call, source, call.expressions[1])
+    start = constant_moment(call.expressions[2])
+    return From(source, name, time, Landmark(start))
+
+
 _WINDOWS: dict[str, tuple[str, Callable[[exp.Func, Source, str], From]]] = {
     "TUMBLE": ("TUMBLE(stream, time, size[, offset])", _lay_aligned),
     "HOP": ("HOP(stream, time, slide, size[, offset])", _lay_aligned),
     "SLIDING": ("SLIDING(stream, time, size)", _lay_sliding),
     "LAST_ROWS": ("LAST_ROWS(stream, count)", _lay_counted),
+    "LANDMARK": ("LANDMARK(stream, time, start)", _lay_landmark),
     "SESSION_WINDOW": ("SESSION_WINDOW(stream, time, gap)", _lay_session),
 }
 

@@ -7,6 +7,7 @@ could say when such a group is complete.
 """
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from sqlglot import exp
 
@@ -20,7 +21,7 @@ from skerry.model.window import GroupWindow, Window
 __all__ = ["find_group_window", "find_step"]
 
 
-def find_group_window(parts: Sequence[exp.Expr], window: GroupWindow, *, is_fixed: bool) -> GroupWindow:
+def find_group_window(parts: Sequence[exp.Expr], window: GroupWindow | None, *, is_fixed: bool) -> GroupWindow | None:
     """The window of groups: the one laid over the stream, or, if it is not fixed, a longer one that holds several."""
     if not parts or any(_is_shifted(part) for part in parts):
         return window
@@ -53,14 +54,37 @@ def find_step(part: exp.Expr) -> int | None:
     bare = part.unnest()
     if isinstance(bare, exp.Cast) and bare.to.this == exp.DType.DATE and isinstance(bare.this.unnest(), exp.Column):
         return MICROS["DAY"]
-    if not isinstance(bare, exp.Anonymous) or len(bare.expressions) != 2:
+    if not isinstance(bare, exp.Anonymous) or len(bare.expressions) not in (2, 3):
         return None
-    size, moment = bare.expressions
+    size, moment, *origin = bare.expressions
+    if origin:
+        return _find_step_from(size, moment, origin[0]) if bare.name.lower() == "time_bucket" else None
     if not isinstance(moment.unnest(), exp.Column):
         return None
     if bare.name.lower() in ("date_trunc", "datetrunc") and isinstance(size, exp.Literal):
         return MICROS.get(size.name.upper().removesuffix("S"))
     return interval(size) if bare.name.lower() == "time_bucket" and _is_short(size) else None
+
+
+def _find_step_from(size: exp.Expr, moment: exp.Expr, origin: exp.Expr) -> int | None:
+    """The length of buckets that are counted from a moment, if one begins at 1970-01-01 too."""
+    start = _read_moment(origin)
+    if start is None or not isinstance(moment.unnest(), exp.Column) or not isinstance(size, exp.Interval):
+        return None
+    step = interval(size)
+    is_aligned = step > 0 and start % step == 0 and Window(step, step).origin_us % step == 0
+    return step if is_aligned else None
+
+
+def _read_moment(tree: exp.Expr) -> int | None:
+    """A constant time, in microseconds since 1970-01-01."""
+    if not isinstance(tree, exp.Cast) or not isinstance(tree.this, exp.Literal):
+        return None
+    try:
+        moment = datetime.fromisoformat(tree.this.name)
+    except ValueError:
+        return None
+    return None if moment.tzinfo else (moment - datetime(1970, 1, 1)) // timedelta(microseconds=1)
 
 
 def _is_short(size: exp.Expr) -> bool:

@@ -17,6 +17,7 @@ from skerry.lang.sql.streams import Streams
 from skerry.model.dialect import Dialect
 from skerry.model.window import WINDOW_START, Window
 from skerry.plan.aggregate import Aggregate
+from skerry.plan.revised_aggregate import RevisedAggregate
 from skerry.plan.view import VIEW_CONNECTOR
 from skerry.plan.window_ends import find_window_end
 
@@ -63,10 +64,10 @@ def _find_window(view: str, column: str, streams: Streams) -> Window | None:
     """The window that a column of a view starts, if it is one of an aggregate over TUMBLE or HOP."""
     root = streams.plan(view).root
     found = find_window_end(root, column) if column == WINDOW_START and column in root.schema.names else None
-    if found is None or found[1] != WINDOW_START or not isinstance(found[0], Aggregate):
+    if found is None or found[1] != WINDOW_START or not isinstance(found[0], Aggregate | RevisedAggregate):
         return None
-    window: Window = found[0].window
-    return window if window.offset_us == 0 else None
+    window = found[0].window
+    return window if isinstance(window, Window) and window.offset_us == 0 else None
 
 
 def _lay(tree: exp.Select, table: exp.Table, time: exp.Column, step: int) -> exp.Select:

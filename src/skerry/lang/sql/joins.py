@@ -35,13 +35,15 @@ __all__ = ["JoinBinder", "conjuncts", "from_of"]
 class JoinBinder:
     """Bind FROM and WHERE of a SELECT over several relations. ``scope`` is what its columns may name.
 
-    ``grouped`` says that combinations are gathered by a window, the one that ``find_window`` finds.
+    ``grouped`` says that combinations are gathered by a window, the one that ``find_window`` finds; ``endless`` that
+    there need be none.
     """
 
-    def __init__(self, tree: exp.Select, streams: Streams, *, grouped: bool = False) -> None:
+    def __init__(self, tree: exp.Select, streams: Streams, *, grouped: bool = False, endless: bool = False) -> None:
         self._tree = tree
         joins = tree.args.get("joins") or []
         reads = [read_from(from_of(tree), streams), *(_read_joined(join, streams) for join in joins)]
+        grouped = grouped and (not endless or any(read.window for read in reads))
         items = {item.position: item for item in read_items(joins, reads)}
         where = tree.args.get("where")
         asked = [(part, item.position) for item in items.values() for part in item.parts if item.kind is Kind.INNER]
@@ -100,6 +102,19 @@ class JoinBinder:
             slide = Window(read.window.slide_us, read.window.slide_us, read.window.offset_us)
             return slide, self.scope.find(exp.column(WINDOW_START, sure[0].name, quoted=True))
         return read.window, self.scope.find(exp.column(str(sure[0].time), sure[0].name, quoted=True))
+
+    @property
+    def has_window(self) -> bool:
+        """Whether a window lies over one of the streams."""
+        return any(read.window for read in self._relations.reads)
+
+    @property
+    def endless(self) -> tuple[None, str | None]:
+        """No window; and the time of a stream that every combination has, if there is one."""
+        relations = self._relations
+        sure = [each for at, each in enumerate(relations.reads) if each.time and at not in relations.nullable]
+        named = [exp.column(str(each.time), each.name, quoted=True) for each in sure]
+        return None, next((self.scope.find(column) for column in named), None)
 
     def spell_window_ends(self, tree: exp.Select) -> exp.Select:
         """A SELECT that aggregates: over joined HOP, the end of a window by its start."""

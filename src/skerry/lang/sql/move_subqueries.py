@@ -15,10 +15,11 @@ from sqlglot import exp
 
 from skerry.errors import SqlError
 from skerry.lang.sql.ask_tables import TableQuestions
+from skerry.lang.sql.clauses import list_items
 from skerry.lang.sql.from_clause import From, call_name, read_from
 from skerry.lang.sql.joins import conjuncts
 from skerry.lang.sql.partners import StreamQuestion, find_partners
-from skerry.lang.sql.relations import Bind, list_items
+from skerry.lang.sql.relations import Bind
 from skerry.lang.sql.scalar import Scope, condition
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import HIDDEN, Streams
@@ -26,7 +27,7 @@ from skerry.lang.sql.subquery import Subquery, list_asking, read_subquery
 from skerry.model.expression import Expression
 from skerry.model.window import WINDOW_END, WINDOW_START
 from skerry.plan.project import Project
-from skerry.plan.rewrites.inline_views import inline_views
+from skerry.plan.rewrites.carry_changes import carry_changes
 from skerry.plan.scan import Scan
 from skerry.plan.select import Select
 from skerry.plan.view import ViewPlan
@@ -204,7 +205,7 @@ class _Mover:
         names = [*read.source.schema.names, *hidden]
         columns = tuple((name, Expression.of(name, node.schema.field(name).type)) for name in names)
         name = self._streams.make_name(read.name)
-        self._streams.add(ViewPlan(name, inline_views(Project(node, columns), self._streams.plan)))
+        self._streams.add(ViewPlan(name, carry_changes(Project(node, columns), self._streams.plan)))
         _read_instead(asked.holder.this, name, read.name)
         where = self._tree.args.get("where")
         left = [part.copy() for part in conjuncts(where.this if where else None) if not isinstance(part, exp.Boolean)]

@@ -7,16 +7,18 @@ import difflib
 import json
 import re
 from collections.abc import Collection, Iterator
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from sqlglot import exp
 
-from skerry.errors import Location, SqlError, UnknownFunction
+from skerry.errors import InputError, Location, SqlError, UnknownFunction
 from skerry.lang.sql.statements import location_of
+from skerry.model.dialect import Dialect
 from skerry.model.duckdb_session import open_duckdb
+from skerry.model.functions import functions_version, list_functions
 
-__all__ = ["check_functions", "check_query_functions"]
+__all__ = ["check_function_name", "check_functions", "check_query_functions"]
 
 Syntax = dict[str, Any]
 """A node of DuckDB's syntax tree."""
@@ -78,9 +80,21 @@ def _walk(node: object) -> Iterator[Syntax]:
             yield from _walk(part)
 
 
-@cache
+def check_function_name(name: str) -> None:
+    """Refuse a name for a function of the program's that means something already."""
+    offered, unsteady, aggregates = _list_functions()
+    taken = {*offered, *unsteady, *aggregates} - {function.name for function in list_functions()}
+    if name in taken or name.upper() in Dialect.Tokenizer.KEYWORDS:
+        raise InputError(f"function {name!r} cannot be created: SQL has something of that name; choose another")
+
+
 def _list_functions() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """DuckDB's functions: those that are offered, those whose answer may differ each time, and the aggregates."""
+    """What can be called by now: functions that are offered, those that may differ each time, and aggregates."""
+    return _list_known(functions_version())
+
+
+@lru_cache(maxsize=1)
+def _list_known(version: int) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     rows = open_duckdb().sql("SELECT lower(function_name), function_type, stability, internal FROM duckdb_functions()")
     offered, unsteady, aggregates = set(_MACROS), set(_CLOCKS), set()
     for name, kind, stability, internal in rows.fetchall():

@@ -28,7 +28,7 @@ from skerry.model.expression import Expression
 from skerry.plan.node import Node
 from skerry.plan.over import OrderKey, Over
 from skerry.plan.project import Project
-from skerry.plan.rewrites.inline_views import inline_views
+from skerry.plan.rewrites.carry_changes import carry_changes
 from skerry.plan.select import Select
 
 __all__ = ["bind_over", "has_over"]
@@ -93,7 +93,7 @@ class _Binder:
         order = self._read_order_by()
         limit = Limit.read(self._tree)
         window = push_window(self._tree, self._reads, order, limit) if order or limit.is_asked else None
-        below = inline_views(bind(self._below.select()), self._streams.plan)
+        below = carry_changes(bind(self._below.select()), self._streams.plan)
         node = self._make_over(below, window, order, limit, is_last=qualify is None)
         if qualify is not None:
             node = Select(node, condition(qualify, Scope("", node.schema)), write_expression(qualify))

@@ -12,13 +12,15 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from skerry.lang.sql.clauses import list_items
 from skerry.lang.sql.create_source import identifier
 from skerry.lang.sql.from_clause import From, read_from, window_columns
 from skerry.lang.sql.streams import PassedWindow, Streams
-from skerry.model.window import WINDOW_START, Window
+from skerry.model.window import WINDOW_END, WINDOW_START, Window
 
-__all__ = ["find_passed_window", "lay_again"]
+__all__ = ["find_passed_window", "lay_again", "lay_in_join"]
 
+_ENDS = (WINDOW_START, WINDOW_END)
 _PLAIN = ("expressions", "from_", "from", "where")
 
 
@@ -45,6 +47,40 @@ def lay_again(tree: exp.Select, read: From, streams: Streams) -> From:
     return replace(
         read, time=passed.column, window=passed.window, rewrites=window_columns(passed.window, passed.column)
     )
+
+
+def lay_in_join(tree: exp.Select, streams: Streams) -> exp.Select:
+    """A join of subqueries that lay TUMBLE, as Flink has it, with the windows laid where they are joined.
+
+    FROM (SELECT * FROM TUMBLE(a, ts, size)) AS l JOIN (SELECT * FROM TUMBLE(b, ts, size)) AS r ON ... window_start
+    """
+    items = list_items(tree)
+    tables = [
+        item.this for item in items if isinstance(item.this, exp.Table) and not isinstance(item.this.this, exp.Func)
+    ]
+    passed = {id(table): streams.find_window(identifier(table)) for table in tables}
+    if len(items) == 1 or not any(passed.values()):
+        return tree
+    tree = tree.copy()
+    for item in list_items(tree):
+        table = item.this
+        if not isinstance(table, exp.Table) or isinstance(table.this, exp.Func):
+            continue
+        window = streams.find_window(identifier(table))
+        times = (
+            [each for each in streams.plan(identifier(table)).root.time_columns if each not in _ENDS] if window else []
+        )
+        if window is None or window.column != WINDOW_START or len(times) != 1:
+            continue
+        spans = [window.window.size_us, window.window.offset_us]
+        lengths = [exp.Interval(this=exp.Literal.string(str(span)), unit=exp.var("MICROSECOND")) for span in spans]
+        name = exp.column(table.this.copy())
+        call = exp.Anonymous(this="TUMBLE", expressions=[name, exp.column(times[0], quoted=True), *lengths])
+        for each in call.walk():
+            each.meta.update(next((node.meta for node in table.walk() if "line" in node.meta), {}))
+        alias = table.args.get("alias") or exp.TableAlias(this=table.this.copy())
+        table.replace(exp.Table(this=call, alias=alias.copy()))
+    return tree
 
 
 def _computes(part: exp.Expr) -> bool:

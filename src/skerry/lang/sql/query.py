@@ -9,32 +9,41 @@ from sqlglot import exp
 from skerry.catalog.arrow_tables import is_catalog_table
 from skerry.errors import OptionError, SqlError, UnknownColumn
 from skerry.lang.sql.aggregates import AggregateBinder
+from skerry.lang.sql.changes import gives_changes, select_since
 from skerry.lang.sql.create_source import identifier
 from skerry.lang.sql.distinct import group_distinct
 from skerry.lang.sql.fallback import add_taken_by, fallback_node, refuse_fallback
 from skerry.lang.sql.from_clause import LOOKED_UP, From, read_from
 from skerry.lang.sql.gather import gather_node, is_gather
+from skerry.lang.sql.grouped_by import name_in_having, split_grouping_sets, write_group_by_all
 from skerry.lang.sql.hop_rows import repeat_in_windows
 from skerry.lang.sql.implied_windows import imply_window
+from skerry.lang.sql.joined_within import write_joined_within
 from skerry.lang.sql.joins import JoinBinder, from_of
+from skerry.lang.sql.match_recognize import lay_pattern
 from skerry.lang.sql.move_subqueries import move_subqueries
 from skerry.lang.sql.over import bind_over, has_over
 from skerry.lang.sql.overload import OVERLOAD_OPTIONS, number_option, overload
-from skerry.lang.sql.passed_windows import lay_again
+from skerry.lang.sql.passed_windows import lay_again, lay_in_join
 from skerry.lang.sql.relations import name_relations
 from skerry.lang.sql.samples import asks_for_samples, read_samples, refuse_samples
 from skerry.lang.sql.scalar import Scope, check_condition, condition, scalar
 from skerry.lang.sql.silence import is_silence, silence_node
+from skerry.lang.sql.spelled_windows import lay_spelled_window
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
+from skerry.lang.sql.temporal_filters import drop_temporal_filters
+from skerry.lang.sql.top_rows import asks_for_top, bind_top
 from skerry.lang.sql.union import union_node
+from skerry.lang.sql.unnest import has_unnest, unnest_in_from, unnest_in_select
 from skerry.model.expression import Expression
+from skerry.model.landmark import Landmark
 from skerry.plan.aggregate import Grouping
 from skerry.plan.join import MOST_COMBINATIONS, Join
 from skerry.plan.node import Node
 from skerry.plan.overload import Overload
 from skerry.plan.project import Project
-from skerry.plan.rewrites.inline_views import inline_views
+from skerry.plan.rewrites.carry_changes import carry_changes
 from skerry.plan.scan import Scan
 from skerry.plan.select import Select
 
@@ -63,26 +72,54 @@ def query_plan(tree: exp.Expr, streams: Streams, options: Mapping[str, str] | No
         instead = next((f"; {words}" for kind, words in _SETS.items() if isinstance(tree, kind)), "")
         message = f"a view is made of SELECT and UNION ALL; this is {type(tree).__name__.upper()}{instead}"
         raise SqlError(message, location_of(tree))
-    named, inner = name_relations(tree, streams, query_plan)
+    below = {"emit": "changes"} if gives_changes(options) else {}
+    named, inner = name_relations(tree, streams, partial(query_plan, options=below))
+    if isinstance(named, exp.Select):
+        named = _spell(named, inner)
+        named = split_grouping_sets(named) or named
     if isinstance(named, exp.Union):
-        _refuse(options or {}, ("emit", *_OF_JOINS), "UNION ALL")
-        node = union_node(named, partial(query_plan, streams=inner))
+        _refuse_early(options or {})
+        _refuse(options or {}, _OF_JOINS, "UNION ALL")
+        node = union_node(named, partial(query_plan, streams=inner, options=below))
     else:
         assert isinstance(named, exp.Select)
-        node = _bind_select(named, inner, options or {})
-    return inline_views(node, inner.plan)
+        node = _bind_rows(named, inner, options or {})
+    return carry_changes(node, inner.plan, asked=gives_changes(options))
+
+
+def _spell(tree: exp.Select, streams: Streams) -> exp.Select:
+    """A SELECT in our words, where it was written in those of other systems."""
+    tree = unnest_in_from(lay_pattern(tree, streams), streams, query_plan)
+    tree = lay_in_join(write_group_by_all(tree), streams)
+    return drop_temporal_filters(write_joined_within(lay_spelled_window(tree, streams), streams), streams)
+
+
+def _bind_rows(tree: exp.Select, streams: Streams, options: Mapping[str, str]) -> Node:
+    """A SELECT, each of its rows once or per element of a list."""
+    if not has_unnest(tree):
+        return _bind_select(tree, streams, options)
+    names = [output_name(part, position) for position, part in enumerate(tree.selects, 1)]
+
+    def bind(inner: exp.Expr, known: Streams) -> Node:
+        assert isinstance(inner, exp.Select)
+        return _bind_select(inner, known, options)
+
+    return unnest_in_select(tree, streams, bind, names)
 
 
 def _bind_select(tree: exp.Select, streams: Streams, asked: Mapping[str, str]) -> Node:
     if move_subqueries(tree, streams, query_plan, is_grouped=_aggregates(tree)):
         refuse_fallback(asked, "one with a subquery")
     table = from_of(tree)
+    if gives_changes(asked) and asks_for_top(tree):
+        return bind_top(tree, streams, asked, _bind_select)
     if has_over(tree):
         return bind_over(tree, streams, asked, _bind_select, output_name)
     if _aggregates(tree) and not tree.args.get("joins"):
         tree = imply_window(tree, table, streams)
         table = from_of(tree)
-    tree = group_distinct(tree, _aggregates(tree), lambda: read_from(table, streams).scope.everything(None))
+    list_columns = partial(_list_everything, table, streams)
+    tree = group_distinct(tree, _aggregates(tree), list_columns, endless=gives_changes(asked))
     _check_parts(tree)
     _check_fallback(tree, table, asked)
     _check_samples(tree, table, asked)
@@ -90,8 +127,7 @@ def _bind_select(tree: exp.Select, streams: Streams, asked: Mapping[str, str]) -
         return _bind_gather(tree, table, streams, asked)
     if is_silence(table) and not tree.args.get("joins"):
         return _bind_silence(tree, table, streams, asked)
-    if asked.get("emit") == "early":
-        raise OptionError("emit = 'early' is for GATHER; this view gives an answer once, when it is settled")
+    _refuse_early(asked)
     if tree.args.get("joins"):
         return _bind_join(tree, streams, asked)
     _refuse(asked, _OF_JOINS, "a view without a join")
@@ -130,6 +166,16 @@ def _check_fallback(tree: exp.Select, table: exp.Expr, options: Mapping[str, str
         refuse_fallback(options, beside)
 
 
+def _refuse_early(options: Mapping[str, str]) -> None:
+    if options.get("emit") == "early":
+        raise OptionError("emit = 'early' is for GATHER; this view gives an answer once, when it is settled")
+
+
+def _list_everything(table: exp.Expr, streams: Streams) -> list[tuple[str, str]]:
+    """What * stands for."""
+    return read_from(table, streams).scope.everything(None)
+
+
 def _refuse(options: Mapping[str, str], names: Sequence[str], what: str) -> None:
     given = [name for name in names if name in options]
     if given:
@@ -155,6 +201,8 @@ def _bind_single(tree: exp.Select, read: From, streams: Streams, options: Mappin
         node, read = repeat_in_windows(node, read)
     if asked is not None:
         node = _select(node, asked, read.scope)
+    if isinstance(read.window, Landmark) and read.time:
+        node = select_since(node, read.time, read.window)
     if _aggregates(tree):
         return _bind_aggregate(tree, node, read, streams, options)
     if read.window and read.window.only_groups:
@@ -165,7 +213,7 @@ def _bind_single(tree: exp.Select, read: From, streams: Streams, options: Mappin
 
 def _bind_join(tree: exp.Select, streams: Streams, options: Mapping[str, str]) -> Node:
     grouped = _aggregates(tree)
-    binder = JoinBinder(tree, streams, grouped=grouped)
+    binder = JoinBinder(tree, streams, grouped=grouped, endless=gives_changes(options))
     if not binder.joins_streams:
         _refuse(options, _OF_JOINS, "a join with tables only")
     asked = overload(options)
@@ -173,17 +221,19 @@ def _bind_join(tree: exp.Select, streams: Streams, options: Mapping[str, str]) -
         raise OptionError("an aggregate over a join needs all combinations in time: it can neither shed nor spill")
     if asked:
         binder.check_overload()
-    node = _bind_combinations(tree, binder, options.get("join", "snjoin"), _limit(options))
+    node = _bind_combinations(tree, binder, options)
     return _set_overload(node, asked) if asked else node
 
 
-def _bind_combinations(tree: exp.Select, binder: JoinBinder, technique: str, limit: int) -> Node:
+def _bind_combinations(tree: exp.Select, binder: JoinBinder, options: Mapping[str, str]) -> Node:
     """What is made of joined readings. Columns are bound before the join: it carries those that were named."""
+    technique, limit = options.get("join", "snjoin"), _limit(options)
     if not _aggregates(tree):
         columns = _columns(tree, binder.scope)
         return Project(binder.node(technique, limit), columns)
-    window, time = binder.window
+    window, time = binder.endless if gives_changes(options) and not binder.has_window else binder.window
     tree = binder.spell_window_ends(tree)
+    tree = name_in_having(tree, [name for name, _ in binder.scope.everything(None)])
     groups = AggregateBinder(tree, binder.scope, window)
     return _bind_groups(tree, groups, groups.aggregate(binder.node(technique, limit), time))
 
@@ -200,7 +250,8 @@ def _bind_gather(tree: exp.Select, table: exp.Expr, streams: Streams, options: M
 
 
 def _bind_silence(tree: exp.Select, table: exp.Expr, streams: Streams, options: Mapping[str, str]) -> Node:
-    _refuse(options, ("emit", *_OF_JOINS), "a view over SILENCE")
+    _refuse_early(options)
+    _refuse(options, _OF_JOINS, "a view over SILENCE")
     if _aggregates(tree):
         message = "an aggregate over SILENCE is not available; make it a view, and write FROM TUMBLE(view, ts, ...)"
         raise SqlError(message, location_of(tree))
@@ -264,11 +315,13 @@ def output_name(part: exp.Expr, position: int) -> str:
 
 
 def _bind_aggregate(tree: exp.Select, node: Node, read: From, streams: Streams, options: Mapping[str, str]) -> Node:
-    if read.window is None or read.time is None:
+    if read.window is None and not gives_changes(options):
         raise SqlError(
-            f"an aggregate over a stream needs a window: FROM TUMBLE({read.name}, time, INTERVAL '30' SECOND)",
+            f"an aggregate over a stream needs a window: FROM TUMBLE({read.name}, time, INTERVAL '30' SECOND); "
+            "or let the view be kept current: WITH (emit='changes')",
             location_of(tree),
         )
+    tree = name_in_having(tree, read.source.schema.names)
     groups = AggregateBinder(tree, read.scope, read.window, read_samples(tree, read, streams, options))
     return _bind_groups(tree, groups, groups.aggregate(node, read.time))
 

@@ -6,20 +6,24 @@ plan it is what it means, so a selection over a selection runs beside the source
 
 from collections.abc import Callable, Sequence
 
+import pyarrow as pa
 from sqlglot import exp
 
 from skerry.errors import SqlError
+from skerry.lang.sql.changes import list_visible
+from skerry.lang.sql.clauses import list_items
 from skerry.lang.sql.create_source import identifier
 from skerry.lang.sql.passed_windows import find_passed_window
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
 from skerry.lang.sql.table_query import find_table, reads_tables_alone
+from skerry.model.changes import OP
 from skerry.model.expression import Expression
 from skerry.plan.node import Node
 from skerry.plan.project import Project
 from skerry.plan.view import ViewPlan
 
-__all__ = ["Bind", "list_items", "name_relations"]
+__all__ = ["Bind", "name_relations"]
 
 Bind = Callable[[exp.Expr, Streams], Node]
 """Binds a query."""
@@ -43,12 +47,6 @@ def name_relations(tree: exp.Query, streams: Streams, bind: Bind) -> tuple[exp.Q
     return tree, inner
 
 
-def list_items(tree: exp.Select) -> list[exp.Expr]:
-    """What holds the items of FROM."""
-    clause = tree.args.get("from_") or tree.args.get("from")
-    return [*([clause] if clause else []), *(tree.args.get("joins") or [])]
-
-
 def _name_item(holder: exp.Expr, streams: Streams, bind: Bind) -> None:
     """Put a name in place of a subquery, where FROM holds one: by itself, or under a window."""
     item = holder.this
@@ -59,6 +57,10 @@ def _name_item(holder: exp.Expr, streams: Streams, bind: Bind) -> None:
         name = _add_hidden(item, identifier(alias.this), streams, bind)
         table = exp.Table(this=exp.to_identifier(name, quoted=True), alias=exp.TableAlias(this=alias.this.copy()))
         _put_in_place(item, table)
+    elif _is_series(item):
+        query = exp.Select(expressions=[exp.Anonymous(this="unnest", expressions=[item.this.copy()])])
+        _put_in_place(item, exp.Subquery(this=query, alias=item.args.get("alias")))
+        _name_item(holder, streams, bind)
     elif isinstance(item, exp.Table) and isinstance(item.this, exp.Func) and item.this.expressions:
         inner = item.this.expressions[0]
         if isinstance(inner, exp.Subquery) and isinstance(inner.this, exp.Query):
@@ -66,6 +68,12 @@ def _name_item(holder: exp.Expr, streams: Streams, bind: Bind) -> None:
                 item.set("alias", exp.TableAlias(this=exp.to_identifier("subquery")))
             name = _add_hidden(inner, "subquery", streams, bind)
             _put_in_place(inner, exp.column(name, quoted=True))
+
+
+def _is_series(item: exp.Expr) -> bool:
+    """Whether FROM names a function that gives rows of numbers or times."""
+    call = item.this if isinstance(item, exp.Table) else None
+    return isinstance(call, exp.Anonymous) and call.name.lower() in ("generate_series", "range")
 
 
 def _check_bare(item: exp.Subquery) -> None:
@@ -118,12 +126,13 @@ def _name_columns(query: exp.Expr, names: Sequence[exp.Expr]) -> exp.Expr:
 
 def _rename(node: Node, names: Sequence[exp.Expr]) -> Node:
     """The same rows, columns under other names: all of them, or the first."""
-    fields = list(node.schema)
+    fields = list_visible(node)
     if len(names) > len(fields):
         raise SqlError(f"{len(names)} names for {len(fields)} columns", location_of(names[0]))
     outer = [identifier(name) for name in names] + [field.name for field in fields[len(names) :]]
     pairs = zip(outer, fields, strict=True)
-    return Project(node, tuple((name, Expression.of(field.name, field.type)) for name, field in pairs))
+    kept = ((OP, Expression.of(OP, pa.string())),) if node.is_changing else ()
+    return Project(node, (*kept, *((name, Expression.of(field.name, field.type)) for name, field in pairs)))
 
 
 def _put_in_place(old: exp.Expr, new: exp.Expr) -> None:

@@ -13,8 +13,10 @@ from skerry.deduce.project_settings import list_allowed_modules, read_project_li
 from skerry.errors import InputError, OptionError, RuleError, UnknownStream
 from skerry.lang.rules import read
 from skerry.lang.rules.bind_streams import deduce_node
+from skerry.lang.sql.changes import gives_changes
 from skerry.lang.sql.query import query_plan
 from skerry.lang.sql.streams import Streams
+from skerry.model.changes import OP
 from skerry.model.expression import Expression
 from skerry.model.sampling import SAMPLING_OPTIONS
 from skerry.plan.deduce import Deduce
@@ -26,7 +28,14 @@ from skerry.plan.view import ViewPlan
 
 __all__ = ["rules_outputs", "rules_plan"]
 
-_OPTIONS = {"late_to", "output", "rules", *map(option_of, LIMITS), *(option.name for option in SAMPLING_OPTIONS)}
+_OPTIONS = {
+    "emit",
+    "late_to",
+    "output",
+    "rules",
+    *map(option_of, LIMITS),
+    *(option.name for option in SAMPLING_OPTIONS),
+}
 _BESIDE = {"changes": ["_ts", "_op"], "snapshot": ["_ts"]}
 """What a mode tells of a tuple beside its columns."""
 
@@ -38,12 +47,27 @@ def rules_plan(
     unknown = sorted(options.keys() - _OPTIONS)
     if unknown:
         raise OptionError(f"a view made of rules has no option {unknown[0]!r}; known are {', '.join(sorted(_OPTIONS))}")
+    if options.get("emit") == "early":
+        raise OptionError("a view made of rules gives what holds, and gives it up: emit is final or changes")
     node = _bind_program(view, base, limits, streams)
+    if gives_changes(options):
+        return _bind_changes(node, tree, streams)
     if tree is None:
         names = [*_BESIDE.get(node.output.mode, ()), *node.columns.names]
         return Project(node, tuple((name, Expression.of(name, node.schema.field(name).type)) for name in names))
     streams.add(ViewPlan(node.output.predicate, node))
     return query_plan(tree, streams, {})
+
+
+def _bind_changes(node: Deduce, tree: exp.Expr | None, streams: Streams) -> Node:
+    """The tuples that hold, as a relation that changes: when they began and ended is not part of them."""
+    changing = replace(node, changing=True, output=replace(node.output, mode="changes"))
+    names = [OP, *node.columns.names]
+    root = Project(changing, tuple((name, Expression.of(name, changing.schema.field(name).type)) for name in names))
+    if tree is None:
+        return root
+    streams.add(ViewPlan(node.output.predicate, root))
+    return query_plan(tree, streams, {"emit": "changes"})
 
 
 def rules_outputs(program: str, file: str) -> tuple[Output, ...]:

@@ -15,11 +15,13 @@ from skerry.lang.sql.offered_functions import check_functions
 from skerry.lang.sql.statements import location_of
 from skerry.model.batch import empty
 from skerry.model.dialect import write_expression
-from skerry.model.duckdb_session import register_batch
+from skerry.model.duckdb_session import open_duckdb, register_batch
 from skerry.model.expression import Expression
+from skerry.model.functions import functions_version
+from skerry.model.time import Micros
 from skerry.model.types import sql_name
 
-__all__ = ["Scope", "check_condition", "condition", "constant", "scalar", "type_of_call"]
+__all__ = ["Scope", "check_condition", "condition", "constant", "constant_moment", "scalar", "type_of_call"]
 
 _REFUSED = (
     *(exp.Query, exp.Subquery, exp.Window, exp.AggFunc, exp.Order, exp.Star, exp.Columns),
@@ -105,7 +107,7 @@ def scalar(tree: exp.Expr, scope: Scope) -> Expression:
         raise SqlError("an expression is too large", location_of(tree))
     check_functions(sql, scope.schema.names, tree)
     try:
-        carried, type_ = _type(sql, scope.schema)
+        carried, type_ = _type(sql, scope.schema, functions_version())
     except duckdb.Error as error:
         raise SqlError(_first_sentence(str(error)), location_of(tree)) from None
     return Expression(carried, type_, predicate=simple(resolved, scope.schema))
@@ -119,10 +121,23 @@ def constant(tree: exp.Expr) -> str:
     return scalar(tree, Scope("", pa.schema({"nothing": pa.int64()}))).sql
 
 
+def constant_moment(tree: exp.Expr) -> Micros:
+    """The value of a constant that is a time: TIMESTAMP '2026-01-01 00:00:00', or its text alone."""
+    sql = constant(exp.cast(tree.copy(), "TIMESTAMP"))
+    try:
+        found = open_duckdb().sql(f"SELECT epoch_us({sql})").fetchall()[0][0]
+    except duckdb.Error:
+        found = None
+    if found is None:
+        message = f"expected a moment, TIMESTAMP '2026-01-01 00:00:00'; got {tree.sql('risingwave')}"
+        raise SqlError(message, location_of(tree))
+    return Micros(found)
+
+
 def type_of_call(text: str, columns: pa.Schema, tree: exp.Expr) -> tuple[str, pa.DataType]:
     """The call of an aggregate over some columns, so that it has a type that Arrow has too; and that type."""
     try:
-        return _type(text, columns)
+        return _type(text, columns, functions_version())
     except duckdb.Error as error:
         raise SqlError(_first_sentence(str(error)), location_of(tree)) from None
 
@@ -164,8 +179,11 @@ def _kind(node: exp.Expr) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _type(sql: str, schema: pa.Schema) -> tuple[str, pa.DataType]:
-    """Let DuckDB say what type an expression has over these columns; give it in a type that Arrow has too."""
+def _type(sql: str, schema: pa.Schema, version: int) -> tuple[str, pa.DataType]:
+    """Let DuckDB say what type an expression has over these columns; give it in a type that Arrow has too.
+
+    ``version`` is that of the program's own functions.
+    """
     with register_batch(empty(schema)) as connection:
         carried = carry(sql, connection.sql(f"SELECT {sql} AS value FROM batch").types[0])
         return carried, connection.sql(f"SELECT {carried} AS value FROM batch").to_arrow_table().schema.field(0).type

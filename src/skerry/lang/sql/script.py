@@ -12,7 +12,8 @@ from skerry.catalog import Catalog, Source, Subscription, View
 from skerry.catalog.arrow_tables import find_catalog_table, is_catalog_table
 from skerry.errors import CatalogError, InputError, SqlError
 from skerry.lang.rules.program_file import read_program_text
-from skerry.lang.sql.catalog_query import answer_catalog_query
+from skerry.lang.sql.catalog_query import NOTHING_STORED, StoredTables, answer_catalog_query
+from skerry.lang.sql.changes import settle_emit
 from skerry.lang.sql.create_source import check_name, identifier, options_of, read_source
 from skerry.lang.sql.predicates import Predicates
 from skerry.lang.sql.query import query_plan
@@ -20,12 +21,14 @@ from skerry.lang.sql.rules import rules_outputs, rules_plan
 from skerry.lang.sql.statements import Statement, describe_foreign, location_of, read
 from skerry.lang.sql.streams import Streams
 from skerry.lang.sql.subscriptions import SUBSCRIPTIONS, is_about_subscriptions, read_deleted_ids, read_inserted
-from skerry.lang.sql.view_options import VIEW_OPTIONS, view_owner
-from skerry.model.options import Owner, parse_options
+from skerry.lang.sql.view_options import check_view_options
+from skerry.model.batch import empty
+from skerry.model.functions import functions_version
+from skerry.model.options import Owner
 from skerry.model.sampling import Sampling
 from skerry.plan.check_times import check_times
 from skerry.plan.limits import Limits
-from skerry.plan.rewrites.inline_views import inline_views
+from skerry.plan.rewrites.carry_changes import carry_changes
 from skerry.plan.rewrites.merge_selections import merge_selections
 from skerry.plan.rewrites.narrow_waiting import narrow_waiting
 from skerry.plan.rewrites.push_into_unions import push_into_unions
@@ -53,11 +56,16 @@ class Session:
         base: Path = Path(),
         limits: Limits | None = None,
         before_select: Callable[[], None] = lambda: None,
+        stored: StoredTables = NOTHING_STORED,
+        read_table: Callable[[Source], pa.RecordBatch] = lambda table: empty(table.schema),
     ) -> None:
-        """``before_select`` is called before the catalogue is asked, to bring it up to date."""
-        self._before_select = before_select
+        """``before_select`` is called before the catalogue is asked, to bring it up to date.
+
+        ``stored`` are tables in files, which SELECT can ask too; ``read_table`` gives the rows of a declared one.
+        """
+        self._before_select, self._stored, self._read_table = before_select, stored, read_table
         self.catalog, self._base, self._limits = catalog, base, limits or Limits()
-        self._known: dict[str, tuple[View, ViewPlan]] = {}
+        self._known: dict[str, tuple[View, ViewPlan, int]] = {}
 
     def execute(self, script: str, answered: Callable[[pa.Table], None] = lambda table: None) -> None:
         """Carry out all statements. The first wrong one stops the script before it changed anything.
@@ -83,7 +91,7 @@ class Session:
 
     def _select(self, statement: Statement) -> pa.Table:
         self._before_select()
-        return answer_catalog_query(statement, self.catalog)
+        return answer_catalog_query(statement, self.catalog, self._read_table, self._stored)
 
     def plan(self, name: str, within: tuple[str, ...] = ()) -> ViewPlan:
         """What a view of the catalogue means; ``within`` are the views for whose sake that is asked."""
@@ -186,7 +194,7 @@ class Session:
         if tree.expression is None and "rules" not in options:
             raise SqlError("a view needs a query: CREATE MATERIALIZED VIEW name AS SELECT ...", location_of(tree))
         name = _own_name(tree.this)
-        parse_options(options, VIEW_OPTIONS, view_owner(name))
+        check_view_options(name, options)
         Sampling.parse(options, Owner(f"view {name!r}"))
         for option in ("late_to", "loss_to"):
             check_name(options.get(option, name), location_of(tree))
@@ -203,19 +211,20 @@ class Session:
     def _bind(self, view: View, tree: exp.Create, within: tuple[str, ...]) -> ViewPlan:
         streams = Streams(self.catalog, partial(self.plan, within=within), hidden=within)
         bind = partial(rules_plan, view, self._base, self._limits) if view.program else query_plan
-        root = inline_views(bind(tree.expression, streams, view.options), streams.plan)
+        root = carry_changes(bind(tree.expression, streams, view.options), streams.plan)
+        root = settle_emit(root, view.options)
         for rewrite in _REWRITES:
             root = rewrite(root)
         plan = ViewPlan(view.name, root, view.options, tuple(streams.plans))
         check_times(plan)
         if not plan.views and not view.program and not streams.asked_sensors:
-            self._known[view.name] = view, plan
+            self._known[view.name] = view, plan, functions_version()
         return plan
 
     def _find_known(self, view: View) -> ViewPlan | None:
         """The plan that a view has had since it was bound last, if neither it nor what it reads is another by now."""
-        bound, plan = self._known.get(view.name, (None, None))
-        if plan is None or bound != view:
+        bound, plan, version = self._known.get(view.name, (None, None, 0))
+        if plan is None or bound != view or version != functions_version():
             return None
         sources = {source.name: source for source in self.catalog.sources()}
         reads = (read for read in (*plan.sources, *plan.named_tables) if not is_catalog_table(read))

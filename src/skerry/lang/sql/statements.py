@@ -15,6 +15,9 @@ from sqlglot.tokenizer_core import Token, TokenType
 from skerry.errors import Location, SqlError
 from skerry.lang.sql.foreign_spellings import find_foreign
 from skerry.lang.sql.misspellings import find_misspelled
+from skerry.lang.sql.spellings.functions import write_functions
+from skerry.lang.sql.spellings.window_calls import write_window_calls
+from skerry.lang.sql.spellings.window_clauses import write_window_clauses
 from skerry.model.dialect import Dialect
 
 __all__ = ["DIALECT", "Statement", "describe_foreign", "location_of", "read"]
@@ -49,7 +52,7 @@ def read(script: str) -> list[Statement]:
         raise SqlError(f"a script may have {_LONGEST_SCRIPT} characters, this one has {len(script)}")
     try:
         pieces = _pieces(_tokens(script))
-        parsed = [_parse_known(piece, script) for piece in pieces]
+        parsed = [_parse_known(_translate(piece), script) for piece in pieces]
     except ParseError as error:
         raise _describe(error) from None
     except SqlglotError as error:
@@ -65,7 +68,7 @@ def read(script: str) -> list[Statement]:
 
 def describe_foreign(statement: Statement) -> SqlError | None:
     """What to write in place of a statement that another system would understand, if it is one."""
-    found = find_foreign(sqlglot.tokenize(statement.text, read=Dialect))
+    found = find_foreign(_translate(sqlglot.tokenize(statement.text, read=Dialect)))
     if found is None:
         return None
     token, message = found
@@ -125,6 +128,11 @@ def _parse_known(tokens: Sequence[Token], script: str) -> list[exp.Expr]:
     return trees
 
 
+def _translate(tokens: list[Token]) -> list[Token]:
+    """A query with what other systems write otherwise in the words that it has here."""
+    return tokens if _declares_source(tokens) else write_window_clauses(write_window_calls(tokens))
+
+
 def _refuse_misspelled(tokens: Sequence[Token], script: str) -> None:
     """Say of a statement that is wrong which keyword was meant, if one was."""
     if (found := find_misspelled(tokens)) is not None:
@@ -135,10 +143,12 @@ def _refuse_misspelled(tokens: Sequence[Token], script: str) -> None:
 def _parse(tokens: Sequence[Token], script: str) -> list[exp.Expr]:
     """The trees of a statement, of which there should be one."""
     dialect: SqlglotDialect = Dialect()
-    if _declares_source(tokens):
+    is_source = _declares_source(tokens)
+    if is_source:
         dialect, tokens = SqlglotDialect.get_or_raise(DIALECT), _read_again(tokens, script)
     parsed = dialect.parser().parse(list(tokens), script)
-    return [tree for tree in parsed if tree and not isinstance(tree, exp.Semicolon)]
+    trees = [tree for tree in parsed if tree and not isinstance(tree, exp.Semicolon)]
+    return trees if is_source else [write_functions(tree) for tree in trees]
 
 
 def _declares_source(tokens: Sequence[Token]) -> bool:

@@ -11,9 +11,10 @@ from functools import reduce
 from sqlglot import exp
 
 from skerry.errors import SqlError
+from skerry.lang.sql.clauses import list_items
 from skerry.lang.sql.from_clause import From, read_from
 from skerry.lang.sql.joins import conjuncts
-from skerry.lang.sql.relations import Bind, list_items, name_relations
+from skerry.lang.sql.relations import Bind, name_relations
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
 from skerry.lang.sql.table_query import reads_tables_alone

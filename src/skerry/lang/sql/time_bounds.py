@@ -22,6 +22,7 @@ Bound = tuple[int, int, float]
 """A stream, another, and by how much the other's time may be later."""
 _Linear = tuple[Mapping[int, int], int]
 """How often each stream's time is counted, and what is added."""
+_DIFFERENCES = ("date_diff", "datediff", "date_sub", "datesub")
 FindTime = Callable[[exp.Column], "int | None"]
 """The stream whose time a column is."""
 
@@ -65,6 +66,7 @@ def bounds_of(part: exp.Expr, find_time: FindTime) -> list[Bound]:
 
 
 def _read(part: exp.Expr, find_time: FindTime) -> Iterator[Bound]:
+    yield from _read_difference(part, find_time)
     if isinstance(part, exp.Between):
         yield from _compare(part.args["low"], part.this, 0, find_time)
         yield from _compare(part.this, part.args["high"], 0, find_time)
@@ -75,6 +77,35 @@ def _read(part: exp.Expr, find_time: FindTime) -> Iterator[Bound]:
     elif isinstance(part, exp.EQ):
         yield from _compare(part.left, part.right, 0, find_time)
         yield from _compare(part.right, part.left, 0, find_time)
+
+
+def _read_difference(part: exp.Expr, find_time: FindTime) -> Iterator[Bound]:
+    """What ``date_diff('second', a.ts, b.ts) <= 60`` says: it counts boundaries between, so up to a unit less."""
+    if isinstance(part, exp.Between):
+        yield from _read_difference(exp.GTE(this=part.this, expression=part.args["low"]), find_time)
+        yield from _read_difference(exp.LTE(this=part.this, expression=part.args["high"]), find_time)
+        return
+    if not isinstance(part, exp.LT | exp.LTE | exp.GT | exp.GTE | exp.EQ):
+        return
+    call, number = part.left.unnest(), _read_number(part.right)
+    if number is None or not isinstance(call, exp.Anonymous) or call.name.lower() not in _DIFFERENCES:
+        return
+    unit_us = MICROS.get(call.expressions[0].name.upper().removesuffix("S")) if call.expressions else None
+    streams = [find_time(each) if isinstance(each, exp.Column) else None for each in call.expressions[1:]]
+    if unit_us is None or len(streams) != 2 or None in streams:
+        return
+    one, other = (int(each) for each in streams if each is not None)
+    if isinstance(part, exp.LT | exp.LTE | exp.EQ):
+        yield one, other, (number + 1) * unit_us - 1
+    if isinstance(part, exp.GT | exp.GTE | exp.EQ):
+        yield other, one, (1 - number) * unit_us - 1
+
+
+def _read_number(tree: exp.Expr) -> int | None:
+    bare = tree.unnest()
+    sign, bare = (-1, bare.this) if isinstance(bare, exp.Neg) else (1, bare)
+    is_whole = isinstance(bare, exp.Literal) and not bare.is_string and bare.name.isdigit()
+    return sign * int(bare.name) if is_whole else None
 
 
 def _compare(less: exp.Expr, more: exp.Expr, strictly: int, find_time: FindTime) -> Iterator[Bound]:

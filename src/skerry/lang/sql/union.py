@@ -7,15 +7,18 @@ from sqlglot import exp
 
 from skerry.errors import SqlError
 from skerry.lang.sql.carried_types import name_carried
+from skerry.lang.sql.changes import list_visible
 from skerry.lang.sql.scalar import Scope, scalar
 from skerry.lang.sql.statements import location_of
 from skerry.model.batch import empty
+from skerry.model.changes import OP
 from skerry.model.dialect import parse_expression
 from skerry.model.duckdb_session import register_tables
 from skerry.model.expression import Expression
 from skerry.model.types import sql_name
 from skerry.plan.node import Node
 from skerry.plan.project import Project
+from skerry.plan.rewrites.carry_changes import as_changes
 from skerry.plan.union import Union
 
 __all__ = ["union_node"]
@@ -28,13 +31,15 @@ def union_node(tree: exp.Union, bind: Callable[[exp.Expr], Node]) -> Node:
     """All rows of all branches, with the names of the first."""
     branches = list(_list_branches(tree))
     bound = [bind(branch) for branch in branches]
-    widths = [len(node.schema) for node in bound]
+    if any(node.is_changing for node in bound):
+        bound = [as_changes(node) for node in bound]
+    widths = [len(list_visible(node)) for node in bound]
     for branch, width in zip(branches, widths, strict=True):
         if width != widths[0]:
             message = f"the parts of UNION ALL have as many columns each; the first has {widths[0]}, this one {width}"
             raise SqlError(message, location_of(branch))
     casts = [_find_cast(_list_typed(branches, bound, position), tree) for position in range(widths[0])]
-    names = bound[0].schema.names
+    names = [field.name for field in list_visible(bound[0])]
     return Union(tuple(_align(node, names, casts) for node in bound))
 
 
@@ -55,7 +60,7 @@ def _list_branches(tree: exp.Expr) -> list[exp.Expr]:
 
 def _list_typed(branches: Sequence[exp.Expr], bound: Sequence[Node], position: int) -> list[pa.Field]:
     """A column in all branches but those in which it is NULL, which has every type."""
-    fields = [node.schema.field(position) for node in bound]
+    fields = [list_visible(node)[position] for node in bound]
     nulls = [_is_null(branch.unnest(), position) for branch in branches]
     return [field for field, is_null in zip(fields, nulls, strict=True) if not is_null] or fields
 
@@ -87,8 +92,8 @@ def _kind(type_: pa.DataType) -> str:
 
 def _align(node: Node, names: Sequence[str], casts: Sequence[str]) -> Node:
     """The rows of a branch, columns in the names and types of all."""
-    columns = []
-    for name, field, cast in zip(names, node.schema, casts, strict=True):
+    columns = [(OP, Expression.of(OP, pa.string()))] if node.is_changing else []
+    for name, field, cast in zip(names, list_visible(node), casts, strict=True):
         column = Expression.of(field.name, field.type)
         bound = scalar(parse_expression(f"CAST({column.sql} AS {cast})"), Scope("union", node.schema))
         columns.append((name, column if bound.type == field.type else bound))

@@ -61,7 +61,7 @@ class OuterJoin(Operator):
         numbered = [replace(side, schema=side.schema.append(ROW)) for side in sides[: len(self._unmatched)]]
         self._join = MultiJoin([*numbered, *sides[len(numbered) :]], technique, limit)
         self._condition = Derive(list_columns(self._join.schema), condition) if condition else None
-        self.schema = pa.schema([field for side in sides for field in side.fields])
+        self.schema = self._row_schema = pa.schema([field for side in sides for field in side.fields])
         self._widths = [len(side.schema) for side in sides]
         self._watermark: Micros = START_OF_TIME
 
@@ -78,15 +78,19 @@ class OuterJoin(Operator):
 
     def pieces(self, watermark: Micros) -> Iterator[pa.RecordBatch]:
         """Combinations, a piece at a time, then rows without a partner."""
-        for piece in self._join.pieces(watermark):
-            found = self._condition.transition(piece) if self._condition else piece
+        for found in self.combine(watermark):
             for side in self._unmatched:
                 side.mark(found)
             yield found.select(self.schema.names)
         if watermark > self._watermark:
             self._watermark = watermark
             for stream, side in enumerate(self._unmatched):
-                yield self._put_beside_nulls(side.settle(watermark), stream)
+                yield self.put_beside_nulls(side.settle(watermark), stream)
+
+    def combine(self, watermark: Micros) -> Iterator[pa.RecordBatch]:
+        """Combinations, a piece at a time, with the numbers of their members that are kept."""
+        for piece in self._join.pieces(watermark):
+            yield self._condition.transition(piece) if self._condition else piece
 
     def changes(self) -> PageChanges:
         """Those of the join, and of the rows that are not settled."""
@@ -120,13 +124,13 @@ class OuterJoin(Operator):
     def _by_pages(self) -> Iterator[tuple[str, Unmatched]]:
         return zip(_ROWS, self._unmatched, strict=False)
 
-    def _put_beside_nulls(self, alone: pa.RecordBatch, stream: int) -> pa.RecordBatch:
+    def put_beside_nulls(self, alone: pa.RecordBatch, stream: int) -> pa.RecordBatch:
         """Rows of one side, with NULLs in the columns of the other."""
-        first = self._widths[0]
-        missing = list(self.schema)[first:] if stream == 0 else list(self.schema)[:first]
+        first, fields = self._widths[0], list(self._row_schema)
+        missing = fields[first:] if stream == 0 else fields[:first]
         nulls = [pa.nulls(alone.num_rows, field.type) for field in missing]
         columns = [*alone.columns, *nulls] if stream == 0 else [*nulls, *alone.columns]
-        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+        return pa.RecordBatch.from_arrays(columns, schema=self._row_schema)
 
 
 def _add_prefix(prefix: str, pages: Mapping[str, bytes]) -> dict[str, bytes]:

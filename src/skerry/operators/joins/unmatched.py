@@ -38,16 +38,29 @@ class Unmatched:
         numbers = pa.array(np.arange(number, number + batch.num_rows))
         return pa.RecordBatch.from_arrays([*batch.columns, numbers], schema=batch.schema.append(ROW))
 
-    def mark(self, found: pa.RecordBatch) -> None:
-        """Note which rows have a partner, each once, by the combinations that hold them."""
+    def mark(self, found: pa.RecordBatch) -> pa.RecordBatch:
+        """Note which rows have a partner, by the combinations that hold them; those that had none, with numbers."""
         rows, index = np.unique(found.column(self._side.column(ROW.name)).to_numpy(), return_index=True)
         fresh = ~self._marks[rows - self._first_mark]
+        numbers, chosen = pa.array(rows[fresh]), found.take(pa.array(index[fresh]))
+        own = [chosen.column(self._side.column(name)) for name in self._side.schema.names]
         if fresh.any():
             self._marks[rows[fresh] - self._first_mark] = True
-            chosen = found.take(pa.array(index[fresh]))
-            own = [chosen.column(self._side.column(name)) for name in self._side.schema.names]
             ends = self._side.last_moments(pa.RecordBatch.from_arrays(own, schema=self._side.schema))
-            self._matched.add(pa.record_batch([pa.array(rows[fresh])], schema=pa.schema([ROW])), ends)
+            self._matched.add(pa.record_batch([numbers], schema=pa.schema([ROW])), ends)
+        return pa.RecordBatch.from_arrays([*own, numbers], schema=self._side.schema.append(ROW))
+
+    @property
+    def next_row(self) -> int:
+        """The number of the next row to come."""
+        return self._rows.next_row
+
+    def list_alone(self, first: int) -> pa.RecordBatch:
+        """The rows from a number on that have no partner so far."""
+        numbers, rows = self._rows.live_rows()
+        since = numbers >= first
+        since[since] &= ~self._marks[numbers[since] - self._first_mark]
+        return rows.filter(pa.array(since))
 
     def settle(self, watermark: Micros) -> pa.RecordBatch:
         """The rows without a partner for which none can come any more; forget all that are settled."""

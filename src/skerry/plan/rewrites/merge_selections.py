@@ -12,22 +12,16 @@ would be all that is computed from it.
 from collections.abc import Mapping
 
 import pyarrow as pa
-from sqlglot import exp
 
 from skerry.model.dialect import parse_expression, write_expression
 from skerry.model.expression import Expression, columns_of, rename_columns
 from skerry.model.predicate import All
+from skerry.plan.failing import never_fails
 from skerry.plan.node import Node
 from skerry.plan.project import Project
 from skerry.plan.select import Select
 
 __all__ = ["merge_selections"]
-
-_JOINED = (exp.And, exp.Or, exp.Not, exp.Paren)
-_COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.In, exp.Between, exp.Like)
-_LEAVES = (exp.Column, exp.Identifier, exp.Literal)
-_SHORT_NUMBER = 9
-"""How many characters a constant may have that every number can be compared with, whatever its scale."""
 
 
 def merge_selections(node: Node) -> Node:
@@ -65,32 +59,11 @@ def _swap(select: Select, project: Project) -> Node:
 def _join(outer: Select, inner: Select) -> Node:
     """Both as one, if the outer cannot fail: the inner may guard it against rows on which it does."""
     first, second = inner.predicate, outer.predicate
-    if not _never_fails(second, outer.schema):
+    if second.predicate is None and not never_fails(parse_expression(second.sql), outer.schema):
         return outer
     marks = All((first.predicate, second.predicate)) if first.predicate and second.predicate else None
     both = Expression(f"({first.sql}) AND ({second.sql})", pa.bool_(), predicate=marks)
     return Select(inner.input, both, f"{_enclose(inner.text)} AND {_enclose(outer.text)}")
-
-
-def _never_fails(expression: Expression, schema: pa.Schema) -> bool:
-    """Whether it only compares columns and constants of one kind: texts with texts, numbers with numbers."""
-    if expression.predicate is not None:
-        return True
-    nodes = list(parse_expression(expression.sql).walk())
-    if not all(isinstance(node, (*_JOINED, *_COMPARED, *_LEAVES)) for node in nodes):
-        return False
-    compared = [node for node in nodes if isinstance(node, _COMPARED)]
-    return all(len({_kind(leaf, schema) for leaf in node.find_all(exp.Column, exp.Literal)}) == 1 for node in compared)
-
-
-def _kind(leaf: exp.Expr, schema: pa.Schema) -> str:
-    """Text, number, or something else: types of one kind are compared without a failure."""
-    if isinstance(leaf, exp.Literal):
-        short = len(leaf.name) <= _SHORT_NUMBER
-        return "text" if leaf.is_string else "number" if short else leaf.name
-    type_ = schema.field(leaf.name).type
-    is_number = pa.types.is_integer(type_) or pa.types.is_floating(type_)
-    return "text" if pa.types.is_string(type_) else "number" if is_number else str(type_)
 
 
 def _list_plain(project: Project) -> dict[str, str]:
