@@ -27,6 +27,16 @@ CREATE MATERIALIZED VIEW mean WITH (late_to='too_late') AS SELECT segment, windo
   COUNT(DISTINCT sensor) AS sensors
   FROM HOP(road, ts, INTERVAL '4' SECOND, INTERVAL '12' SECOND) GROUP BY segment, window_start;
 CREATE MATERIALIZED VIEW by_snjoin AS {_PAIR};
+CREATE MATERIALIZED VIEW mean_too AS SELECT AVG(r.speed) AS v FROM TUMBLE(road, ts, INTERVAL '8' SECOND) AS r
+  GROUP BY r.segment, window_start;
+CREATE MATERIALIZED VIEW most AS SELECT segment, MAX(speed) AS v
+  FROM HOP(road, ts, INTERVAL '5' SECOND, INTERVAL '20' SECOND) GROUP BY segment, window_start;
+CREATE MATERIALIZED VIEW change_too AS SELECT r.ts AS t, r.speed - LAG(r.speed) OVER w AS c FROM road AS r
+  WINDOW w AS (PARTITION BY r.sensor ORDER BY r.ts);
+CREATE MATERIALIZED VIEW change_again AS SELECT r.speed - LAG(r.speed) OVER w AS c, r.ts AS t FROM road AS r
+  WINDOW w AS (PARTITION BY r.sensor ORDER BY r.ts);
+CREATE MATERIALIZED VIEW running WITH (emit='changes') AS
+  SELECT segment, COUNT(*) AS n, AVG(speed) AS v FROM road GROUP BY segment;
 CREATE MATERIALIZED VIEW change AS SELECT sensor, ts, speed - LAG(speed) OVER w AS change, SUM(speed) OVER w AS total,
   AVG(speed) OVER (PARTITION BY sensor ORDER BY ts RANGE BETWEEN INTERVAL '5' SECOND PRECEDING AND CURRENT ROW) AS mean
   FROM road WINDOW w AS (PARTITION BY sensor ORDER BY ts);
@@ -41,6 +51,16 @@ CREATE MATERIALIZED VIEW fastest AS SELECT window_start, sensor, speed FROM TUMB
   QUALIFY ROW_NUMBER() OVER (PARTITION BY window_start ORDER BY speed DESC) <= 3 ORDER BY speed DESC LIMIT 2;
 CREATE MATERIALIZED VIEW trend AS
   SELECT segment, window_start, speed - LAG(speed) OVER (PARTITION BY segment ORDER BY window_start) AS trend FROM mean;
+CREATE MATERIALIZED VIEW spread WITH (emit='changes') AS
+  SELECT n, COUNT(*) AS segments, MAX(v) AS v, MEDIAN(segment) AS mid FROM running GROUP BY n;
+CREATE MATERIALIZED VIEW leading WITH (emit='changes') AS
+  SELECT segment, v FROM running ORDER BY v DESC, segment LIMIT 2;
+CREATE MATERIALIZED VIEW growing WITH (emit='changes') AS SELECT segment, window_start, window_end, COUNT(*) AS n
+  FROM SESSION_WINDOW(road, ts, INTERVAL '2' SECOND) GROUP BY segment, window_start, window_end;
+CREATE MATERIALIZED VIEW perhaps_now WITH (emit='changes') AS SELECT a.sensor, a.ts, b.speed
+  FROM SLIDING(road, ts, INTERVAL '2' SECOND) AS a LEFT JOIN SLIDING(road, ts, INTERVAL '9' SECOND) AS b
+  ON a.segment = b.segment AND b.flow = a.flow + 1;
+CREATE MATERIALIZED VIEW since AS SELECT sensor, COUNT(*) AS n FROM LANDMARK(road, ts, '2026-01-01') GROUP BY sensor;
 CREATE MATERIALIZED VIEW trips AS SELECT segment, flow, window_start, window_end, COUNT(*) AS n
   FROM SESSION_WINDOW(road, ts, INTERVAL '2' SECOND) GROUP BY segment, flow, window_start, window_end;
 CREATE MATERIALIZED VIEW by_mjoin WITH (join='mjoin') AS {_PAIR};
@@ -79,6 +99,7 @@ class Run:
     format: str = "csv"
     out: str = "out"
     rows: int = ROWS
+    processes: int = 1
 
     @property
     def checkpoint(self) -> Path:
@@ -94,7 +115,7 @@ class Run:
             watch(total)
             done.append(total.batches)
 
-        settings = Settings("fjord", checkpoint=self.checkpoint, step_rows=self.rows)
+        settings = Settings("fjord", checkpoint=self.checkpoint, step_rows=self.rows, processes=self.processes)
         sink = FileSink(self.folder / self.out, self.format)
         return database.run(sink, settings, stopped=lambda: done[-1] >= steps, watch=count)
 

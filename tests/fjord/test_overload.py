@@ -58,7 +58,7 @@ class Live(GivenConnector):
 
 
 class Timed(Pipeline):
-    def plan_steps(self):
+    def plan_steps(self, views=None):
         clock = self.connectors[0]._clock
         return Replay(self.connectors, self.step_rows, self.most_lags, clock=lambda: clock.now)
 

@@ -83,6 +83,10 @@ def test_sensors_wake_and_sleep_with_the_queries_that_want_them(tmp_path, in_tim
         at_work.database.unsubscribe(["q"])
         wait_for(lambda: at_work.awake() == {"air-0001": "dust"})
         slept = mote.taken_in_window - awake["air-0003"]
+        at_work.database.execute("CREATE MATERIALIZED VIEW foul AS SELECT ts, no2 FROM town WHERE sensor = 'air-0002'")
+        wait_for(lambda: at_work.awake().keys() == {"air-0001", "air-0002"})
+        at_work.database.remove(["foul"])
+        wait_for(lambda: at_work.awake() == {"air-0001": "dust"})
         outside = sum(each.outside for each in at_work.fleet.motes)
         known = {sensor.name: (sensor.kind, sensor.programs) for sensor in at_work.database.catalog.sensors()}
         assert known == {f"air-{number:04}": ("air", ("raw", "dust", "means")) for number in range(4)}

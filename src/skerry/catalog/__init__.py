@@ -7,6 +7,7 @@ from skerry.catalog.find_sensors import Found, Search
 from skerry.catalog.statuses import SensorStatus
 from skerry.catalog.store import Catalog
 from skerry.catalog.subscriptions import Subscription, SubscriptionChange
+from skerry.catalog.view_log import ViewNews
 
 __all__ = [
     "Area",
@@ -21,4 +22,5 @@ __all__ = [
     "Subscription",
     "SubscriptionChange",
     "View",
+    "ViewNews",
 ]

@@ -23,7 +23,8 @@ class Source:
     ``sample_period_us`` is how often each of its sensors takes a reading (None: not known), ``battery_lifetime_us`` how
     long their batteries are to last, whatever its readers ask for. ``network`` says which network its sensors are motes
     of, as options (``model.network_options``); empty if they are in none. ``generated`` are columns that are computed
-    from the others, by expressions in DuckDB's dialect.
+    from the others, by expressions in DuckDB's dialect. ``history`` says whether, and for how long, its
+    readings are kept, as options (``model.history_options``); empty if nothing is said of that.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Source:
     battery_lifetime_us: Micros | None = None
     network: Mapping[str, str] = field(default_factory=dict)
     generated: tuple[tuple[str, str], ...] = ()
+    history: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def stored_schema(self) -> pa.Schema:

@@ -3,7 +3,9 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
+from threading import RLock
 
 import pyarrow as pa
 from sqlalchemy import (
@@ -31,6 +33,7 @@ from skerry.catalog.sensors import Sensors, declare_sensors
 from skerry.catalog.similar_sensors import rank_similar
 from skerry.catalog.statuses import SensorStatus, SensorStatuses, declare_statuses
 from skerry.catalog.subscriptions import Subscriptions, declare
+from skerry.catalog.view_log import ViewLog, declare_view_log
 from skerry.errors import CatalogError
 from skerry.model.time import Micros
 from skerry.model.types import name_column_type, parse_field
@@ -52,6 +55,7 @@ _of_sensors = declare_sensors(_metadata)
 _of_statuses = declare_statuses(_metadata)
 _of_subscriptions = declare(_metadata)
 _of_counters = declare_counters(_metadata)
+_of_views = declare_view_log(_metadata)
 
 _PROGRAM = "#program"
 """Among a view's options: its rule program. No option has such a name."""
@@ -73,6 +77,7 @@ class Catalog:
         memory = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}} if ":memory:" in url else {}
         self.url = None if memory else url
         """Where others find it too, if they can."""
+        self._lock = RLock()
         self._engine = create_engine(url, **(memory or {"connect_args": {"timeout": patience_s}}))
         try:
             self._connection: Connection = self._engine.connect()
@@ -83,6 +88,8 @@ class Catalog:
         self.sensor_entries = Sensors(self._connection, _of_sensors)
         self.statuses = SensorStatuses(self._connection, _of_statuses)
         self.subscriptions = Subscriptions(self._connection, _of_subscriptions, self.counters)
+        self.view_log = ViewLog(self._connection, _of_views)
+        self._given: dict[str, View] | None = None
 
     @classmethod
     def in_memory(cls) -> "Catalog":
@@ -108,16 +115,17 @@ class Catalog:
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
-        """Keep what the block did only if it ends well."""
-        try:
-            yield
-            self._connection.commit()
-        except OperationalError as error:
-            self._connection.rollback()
-            raise CatalogError(f"cannot write to the catalogue: {error.orig}") from None
-        except BaseException:
-            self._connection.rollback()
-            raise
+        """Keep what the block did only if it ends well. One thread at a time: all share the connection."""
+        with self._lock:
+            try:
+                yield
+                self._connection.commit()
+            except OperationalError as error:
+                self._connection.rollback()
+                raise CatalogError(f"cannot write to the catalogue: {error.orig}") from None
+            except BaseException:
+                self._connection.rollback()
+                raise
 
     def add(self, made: Source | View) -> None:
         """Enter a source or a view; its name must be free."""
@@ -128,9 +136,13 @@ class Catalog:
             self._connection.execute(insert(_entries).values(values))
         except IntegrityError:
             raise CatalogError(f"{made.name!r} exists already") from None
+        if isinstance(made, View):
+            self.view_log.note(made.name)
 
     def drop(self, name: str) -> None:
         """Strike an entry, and the sensors and counters that belong to it."""
+        if self.has_view(name):
+            self.view_log.note(name)
         self._connection.execute(delete(_entries).where(_entries.c.name == name))
         self.counters.forget(VIEW, [name])
         self.sensor_entries.forget(name)
@@ -151,16 +163,21 @@ class Catalog:
 
     def views(self) -> list[View]:
         """All views."""
+        if self._given is not None:
+            return list(self._given.values())
         return [_view(name, json.loads(definition), text) for name, definition, text in self._rows("view")]
 
     def has_view(self, name: str) -> bool:
         """Whether there is a view of that name."""
-        return bool(self._rows("view", name))
+        return name in self._given if self._given is not None else bool(self._rows("view", name))
 
     def view(self, name: str) -> View:
         """One view."""
-        for _, definition, text in self._rows("view", name):
-            return _view(name, json.loads(definition), text)
+        if self._given is None:
+            for _, definition, text in self._rows("view", name):
+                return _view(name, json.loads(definition), text)
+        elif name in self._given:
+            return self._given[name]
         raise CatalogError(f"there is no view {name!r}; known are {', '.join(v.name for v in self.views()) or 'none'}")
 
     def put_sensors(self, source: str, sensors: Sequence[Sensor]) -> None:
@@ -214,6 +231,12 @@ class Catalog:
         own = self._connection.execute(sql_text("SELECT total_changes()")).scalar_one()
         return int(others), int(own)
 
+    def with_views(self, views: Iterable[View]) -> "Catalog":
+        """The same catalogue, to be read as if it had these views and no others."""
+        found = copy(self)
+        found._given = {view.name: view for view in views}
+        return found
+
     def reopen(self) -> "Catalog":
         """The same catalogue for another thread: through a connection of its own if it is a file, itself if not."""
         return self if self.url is None else Catalog(self.url)
@@ -244,6 +267,7 @@ def _write(source: Source) -> dict[str, object]:
         "sample_period_us": source.sample_period_us,
         "network": dict(source.network),
         "generated": [list(column) for column in source.generated],
+        "history": dict(source.history),
     }
 
 
@@ -266,6 +290,7 @@ def _read(name: str, made: dict[str, object], text: str) -> Source:
         _read_span(made, "battery_lifetime_us"),
         _read_texts(made, "network"),
         tuple((name, sql) for name, sql in _read_pairs(made, "generated")),
+        _read_texts(made, "history"),
     )
 
 

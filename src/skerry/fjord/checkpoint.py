@@ -19,10 +19,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from skerry.errors import CheckpointError
-from skerry.fjord.saved_state import Progress, SavedState
+from skerry.fjord.saved_state import Progress, SavedState, ViewClock
 from skerry.fjord.step_log import PlannedStep, StepLog
 from skerry.model.folder_lock import FolderLock
-from skerry.operators.operator import PageChanges
+from skerry.operators.operator import PageChanges, StatePages
 from skerry.pipeline.checkpoint_folder import CheckpointFolder, make_folder
 from skerry.pipeline.kept_tables import KeptTables
 from skerry.replay.replay import Position
@@ -79,6 +79,10 @@ class Checkpoint(CheckpointFolder):
         planned = PlannedStep(position, self._tables.choose())
         self._log.append(planned)
         return planned
+
+    def read_saved(self) -> tuple[Mapping[int, ViewClock], Mapping[int, StatePages]]:
+        """The clocks and the state of all views as they were saved last, by their numbers."""
+        return self.progress.clocks, self._state.read()
 
     def is_due(self) -> bool:
         """Whether it is time to save."""

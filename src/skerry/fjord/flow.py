@@ -1,4 +1,11 @@
-"""A view in this process: its operators, and the queues between them."""
+"""A view in this process: its operators, and the queues between them.
+
+    intake ─ push queue ─ routes ─ pull queue ─ state ─ push queue ─ answers
+
+The intake pushes: it goes on as long as the first queue has room, and is told when it has not. A turn of the view is
+one of its last operator, which pulls: what is before it runs until there is something to work on. So the order in which
+a view sees its readings is that of their arrival, whoever else has turns in between.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Protocol
@@ -6,28 +13,66 @@ from typing import Protocol
 import pyarrow as pa
 
 from skerry.build.cut import CutView, Feed
-from skerry.fjord.queue import Advance, Queue, Rows
+from skerry.fjord.module import Module
+from skerry.fjord.queues.message import Advance, Rows
+from skerry.fjord.queues.pull import PullQueue
+from skerry.fjord.queues.push import PushQueue
+from skerry.fjord.routes import Routes
 from skerry.fjord.saved_state import ViewClock
-from skerry.fjord.scheduler import Module
-from skerry.model.time import Micros
+from skerry.model.time import START_OF_TIME, Micros
 from skerry.operators.operator import PageChanges, StatePages
 from skerry.pipeline.view_at_work import ViewAtWork
 
-__all__ = ["Flow", "RunningView"]
+__all__ = ["MOST_ROWS", "AtWork", "Flow", "RunningView"]
+
+MOST_ROWS = 1 << 17
+"""So many readings may wait for a view before the intake has to."""
+
+
+class AtWork(Protocol):
+    """The part of a view that keeps state, as far as a run asks for it."""
+
+    view: CutView
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """By output, why it had to stop; nothing if it had not."""
+
+    def take_figures(self) -> dict[str, int]:
+        """What it has counted since it was asked last."""
+
+    def take_in(self, share: float) -> None:
+        """Let it know how much of what comes it can have, if it may give readings up."""
 
 
 class RunningView(Protocol):
     """A view as the runtime in this process drives it, wherever its operators are."""
 
     view: CutView
-    work: ViewAtWork | None
-    modules: list[Module]
+
+    @property
+    def work(self) -> AtWork | None:
+        """The part that keeps state, if there is one."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it must work before it can be handed more."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it has worked on all that it was handed."""
+
+    def turn(self) -> bool:
+        """Work on one message, if there is one; say whether there was."""
 
     def put(self, feed: Feed, accepted: pa.RecordBatch) -> None:
         """Hand readings to one of the feeds."""
 
     def see(self, tables: Mapping[str, pa.RecordBatch]) -> None:
         """Go on with other versions of the tables."""
+
+    def replace_view(self, view: CutView, tables: Mapping[str, pa.RecordBatch]) -> None:
+        """Go on as a view that makes something else of the same state."""
 
     def advance(self, newest: Mapping[str, Micros], heard: Mapping[str, Micros]) -> None:
         """Learn how far all streams have come."""
@@ -46,40 +91,62 @@ class RunningView(Protocol):
 
 
 class Flow:
-    """One view: a queue in for each of its feeds, its operators, a queue out."""
+    """One view in this process."""
 
     def __init__(self, view: CutView, tables: Mapping[str, pa.RecordBatch]) -> None:
         self.view = view
         self.work = ViewAtWork(view, tables) if view.stateful else None
-        self._outbox = Queue()
-        self._meeting = Queue() if self.work else self._outbox
-        self._inboxes = [Queue() for _ in view.feeds]
-        self._routes = [
-            Module(feed.build_route(tables), inbox, self._meeting, number)
-            for number, (feed, inbox) in enumerate(zip(view.feeds, self._inboxes, strict=True))
-        ]
-        self.modules = [*self._routes, *([Module(self.work, self._meeting, self._outbox)] if self.work else [])]
+        self._inbox, self._outbox = PushQueue(MOST_ROWS), PushQueue()
+        self._routes = Routes(view.feeds, tables)
+        self._top = self._connect()
+
+    def _connect(self) -> Module:
+        if self.work is None:
+            return Module(self._routes, self._inbox, self._outbox)
+        meeting = PullQueue()
+        meeting.pull_from(Module(self._routes, self._inbox, meeting).turn)
+        return Module(self.work, meeting, self._outbox)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it must work before it can be handed more."""
+        return self._inbox.is_full
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it has worked on all that it was handed."""
+        return not len(self._inbox)
+
+    def turn(self) -> bool:
+        """Work on one message, if there is one; say whether there was."""
+        return self._top.turn()
 
     def put(self, feed: Feed, accepted: pa.RecordBatch) -> None:
         """Hand readings to one of the feeds."""
-        self._inboxes[self.view.stream_numbers[feed.name]].put(Rows(accepted))
+        self._inbox.put(Rows(accepted, self.view.stream_numbers[feed.name]))
 
     def see(self, tables: Mapping[str, pa.RecordBatch]) -> None:
         """Go on with other versions of the tables."""
-        for module, feed in zip(self._routes, self.view.feeds, strict=True):
-            if feed.tables:
-                module.operator = feed.build_route(tables)
+        self._routes.see(tables)
         if self.work:
             self.work.see(tables)
 
+    def replace_view(self, view: CutView, tables: Mapping[str, pa.RecordBatch]) -> None:
+        """Go on as a view that makes something else of the same state."""
+        self.view = view
+        if self.work:
+            self.work.replace_view(view, tables)
+
     def advance(self, newest: Mapping[str, Micros], heard: Mapping[str, Micros]) -> None:
         """Let the part that keeps state know how far all streams have come; the others need no clock."""
+        watermark = START_OF_TIME
         if self.work:
             for source, moment in heard.items():
                 self.work.note_heard(source, moment)
             for source, moment in newest.items():
                 self.work.note_newest(source, moment)
-            self._meeting.put(Advance(self.work.watermark))
+            watermark = self.work.watermark
+        self._inbox.put(Advance(watermark))
 
     def restore(self, clock: ViewClock, pages: StatePages) -> None:
         """Go on with the state that another one saved."""

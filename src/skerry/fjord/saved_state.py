@@ -4,8 +4,8 @@
 
 Each file is named for the step after which it was saved, and holds pages of all views, and a record of how far the run
 had come. Changes name the file before them, so that one that is missing is found out. When changes have grown to a few
-times the base, all pages are put together into another base, and the files before it are removed. So no more is
-written than a few times what changes, and no more is kept than a few times what there is.
+times the base, or a view is no more, all pages are put together into another base, and the files before it are removed.
+So no more is written than a few times what changes, and no more is kept than a few times what there is.
 """
 
 import json
@@ -95,7 +95,8 @@ class SavedState:
         """Save what has changed, all or nothing."""
         put = {f"{number}/{page}": blob for number, each in changes.items() for page, blob in each.put.items()}
         drop = [f"{number}/{page}" for number, each in changes.items() for page in each.drop]
-        if not self._chain or self._bytes > _LITTLE + _MOST_GROWTH * self._base_bytes:
+        gone = self.progress.clocks.keys() - progress.clocks.keys() if self.progress else set()
+        if not self._chain or gone or self._bytes > _LITTLE + _MOST_GROWTH * self._base_bytes:
             self._write_base(progress, PageChanges(put, drop))
         else:
             name = _name(progress.step, _CHANGES)
@@ -104,7 +105,8 @@ class SavedState:
         self.progress = progress
 
     def _write_base(self, progress: Progress, changes: PageChanges) -> None:
-        pages = {f"{number}/{page}": blob for number, each in self.read().items() for page, blob in each.items()}
+        found = {number: each for number, each in self.read().items() if number in progress.clocks}
+        pages = {f"{number}/{page}": blob for number, each in found.items() for page, blob in each.items()}
         _apply(changes, pages)
         name = _name(progress.step, _BASE)
         self._base_bytes, self._bytes = self._write(name, progress, None, pages, ()), 0

@@ -1,7 +1,7 @@
 """The folder that a run is kept in, and which run that is: the same for all runtimes.
 
     run.json            which run it is, on which runtime, and what was asked for: fixed with the first start
-    tables/, registry/  the versions of tables and subscriptions that steps see
+    tables/, registry/, views/  the versions of tables, subscriptions and views that steps see
 
 What else is in it is the runtime's (``spark.checkpoint``, ``fjord.checkpoint``). What a run left is looked at before
 a run that goes on touches anything.
@@ -15,10 +15,10 @@ from pathlib import Path
 from skerry.errors import InputError
 from skerry.model.sealed_folder import SealedFolder
 
-__all__ = ["CheckpointFolder", "make_folder"]
+__all__ = ["CheckpointFolder", "describe_difference", "make_folder", "read_kept_run"]
 
 _RUN = "run.json"
-_CONTENTS = ("progress.json", "layout.json", "tables", "registry", "spark", "state", "steps")
+_CONTENTS = ("progress.json", "layout.json", "tables", "registry", "views", "spark", "state", "steps")
 """What a run leaves beside ``run.json``, on whichever runtime."""
 
 
@@ -48,6 +48,12 @@ class CheckpointFolder:
         return SealedFolder(self.folder / name, self.run, self.files.synced)
 
 
+def read_kept_run(folder: Path) -> dict[str, str] | None:
+    """Which run a folder keeps, and what it is of, if it keeps one."""
+    own = SealedFolder(folder, "")
+    return json.loads(own.read(_RUN)) if own.file(_RUN).exists() else None
+
+
 def make_folder(folder: Path) -> Path:
     """Make the folder if it is not there; give its absolute path, for executors have other working folders."""
     folder = folder.absolute()
@@ -69,10 +75,10 @@ def _check(folder: Path, found: dict[str, str], runtime: str, script: str) -> No
         wrong = f"the checkpoint {str(folder)!r} was begun with --runtime {before}, and keeps state as that does"
         raise InputError(f"{wrong}; go on with --runtime {before}, or name another folder")
     if found["script"] != script:
-        raise InputError(_describe_difference(folder, found["script"], script))
+        raise InputError(describe_difference(folder, found["script"], script))
 
 
-def _describe_difference(folder: Path, before: str, now: str) -> str:
+def describe_difference(folder: Path, before: str, now: str) -> str:
     """Say where two scripts differ first."""
     pairs = zip_longest(before.splitlines(), now.splitlines(), fillvalue="nothing")
     was, is_ = next(pair for pair in pairs if pair[0] != pair[1])

@@ -6,6 +6,7 @@ So what is late does not depend on how many splits are read at once, and within 
 nothing ever is.
 """
 
+import numpy as np
 import pyarrow as pa
 
 from skerry.catalog import Source
@@ -20,11 +21,12 @@ __all__ = ["Gate"]
 class Gate:
     """Lets a split's readings through, from a given newest event time on.
 
-    ``ordered`` says that the split is in stored order; what Spark hands over is not.
+    ``ordered`` says that the split is in stored order; what Spark hands over is not. ``accepted`` says that its
+    readings have passed a gate before: none is late.
     """
 
-    def __init__(self, source: Source, newest: Micros, *, ordered: bool = True) -> None:
-        self._source, self._ordered = source, ordered
+    def __init__(self, source: Source, newest: Micros, *, ordered: bool = True, accepted: bool = False) -> None:
+        self._source, self._ordered, self._accepted = source, ordered, accepted
         self._before = self.newest = newest
 
     def admit(self, readings: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
@@ -39,7 +41,9 @@ class Gate:
 
     def _late(self, moments: Int64s, delay_us: int) -> tuple[Bools, int]:
         """Mark the late ones, count them, and remember the newest moment of all."""
-        if self._ordered:
+        if self._accepted:
+            late, count, newest = np.zeros(moments.size, np.bool_), 0, max(self.newest, int(moments.max()))
+        elif self._ordered:
             late, count, newest = mark_late(moments, self.newest, delay_us)
         else:
             late = moments < self._before - delay_us

@@ -32,7 +32,7 @@ class Intake:
     ``newest`` is the newest event time by source, as of the steps before: all splits of a step meet the same watermark.
     ``hand_on`` gives readings to the feeds of views. ``outcome`` is what has become of readings, ``outputs`` are the
     rows for sinks. ``heard`` is the newest event time of all readings by source: how far a source has come may be less,
-    for its lanes advance together.
+    for its lanes advance together. ``accepted`` are the readings of the sources that are kept.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Intake:
         self.outcome = Outcome()
         self.outputs: dict[str, list[pa.RecordBatch]] = {}
         self.heard: dict[str, Micros] = {}
+        self.accepted: dict[str, list[pa.RecordBatch]] = {}
 
     def register(self, version: int) -> None:
         """Let the subscriptions of a version be answered too."""
@@ -56,7 +57,8 @@ class Intake:
     def read_split(self, split: Split) -> None:
         """Read a split of one of Skerry's own sources."""
         connector = self._pipeline.connectors_by_source[split.source]
-        gate, stamp = self.open_gate(connector.definition), self._pipeline.make_stamp(split)
+        gate = self.open_gate(connector.definition, accepted=connector.accepted)
+        stamp = None if connector.accepted else self._pipeline.make_stamp(split)
         for decoded in connector.read(split):
             found, rejects = self.check_keys(split.source, decoded, split.lane)
             self.admit(connector.definition, gate, stamp.put_on(found) if stamp else found, rejects)
@@ -71,9 +73,9 @@ class Intake:
         kept, letters = split_off_nan_keys(decoded.readings, keys, location)
         return kept, join([decoded.rejects, letters], REJECTS)
 
-    def open_gate(self, source: Source, *, ordered: bool = True) -> Gate:
+    def open_gate(self, source: Source, *, ordered: bool = True, accepted: bool = False) -> Gate:
         """A gate for a split, standing where the steps before have left it."""
-        return Gate(source, self._newest.get(source.name, START_OF_TIME), ordered=ordered)
+        return Gate(source, self._newest.get(source.name, START_OF_TIME), ordered=ordered, accepted=accepted)
 
     def admit(self, source: Source, gate: Gate, readings: pa.RecordBatch, rejects: pa.RecordBatch) -> None:
         """Pass decoded readings through the gate and on."""
@@ -83,6 +85,10 @@ class Intake:
         self.keep(dead_letter_output(source.name), rejects)
         for output in self._pipeline.late_outputs(source.name):
             self.keep(output, late.select(source.schema.names))
+        if self._pipeline.keeps(source.name) and accepted.num_rows:
+            self.accepted.setdefault(source.name, []).append(accepted)
+        if len(accepted.schema) > len(source.schema) and not self._pipeline.needs_stamps(source.name):
+            accepted = accepted.select(source.schema.names)
         self._hand_on(self._pipeline.readers(source.name), accepted)
         for output, rows in self._pipeline.match(source.name, accepted, self._registry):
             self.keep(output, rows)

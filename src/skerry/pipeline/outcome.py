@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from skerry.model.functions import take_failed_rows
 from skerry.model.time import Micros
 
 __all__ = ["Outcome", "Tally", "count_growth"]
@@ -56,6 +57,19 @@ class Outcome:
     """That of the subscriptions."""
     held_back: dict[str, list[str]] = field(default_factory=dict)
     """The views that had not answered all at the end, since a source they read was behind the others; and these."""
+    failed_rows: dict[str, int] = field(default_factory=dict)
+    """By function of the program's own, the rows that it raised an error for, and that have NULL instead."""
+    first_errors: dict[str, str] = field(default_factory=dict)
+    """The first of these errors."""
+
+    came: dict[str, int] = field(default_factory=dict)
+    """The views that came while the run went on, and the number of the batch that was the first for each."""
+    went: dict[str, int] = field(default_factory=dict)
+    """The views that went, and the number of the first batch without each."""
+    refused: dict[str, str] = field(default_factory=dict)
+    """The views that came and are not answered, and why."""
+    views: int = 0
+    """The version of the views."""
 
     earlier: int = field(default=0, compare=False)
     """How many of the readings came in before the run was started again."""
@@ -64,6 +78,13 @@ class Outcome:
     def read(self) -> int:
         """All readings that came in."""
         return sum(tally.read for tally in self.tallies.values())
+
+    @classmethod
+    def of_functions(cls) -> "Outcome":
+        """What the program's functions came to in this thread, since this was asked last."""
+        failed = take_failed_rows()
+        counts = {name: rows.count for name, rows in failed.items()}
+        return cls(failed_rows=counts, first_errors={name: rows.first for name, rows in failed.items()})
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Outcome":
@@ -87,6 +108,12 @@ class Outcome:
             max(self.lag_us, later.lag_us),
             max(self.version, later.version),
             {**self.held_back, **later.held_back},
+            _add(self.failed_rows, later.failed_rows, 0),
+            {**later.first_errors, **self.first_errors},
+            self.came | later.came,
+            self.went | later.went,
+            self.refused | later.refused,
+            max(self.views, later.views),
             max(self.earlier, later.earlier),
         )
 

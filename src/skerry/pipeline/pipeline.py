@@ -1,6 +1,6 @@
 """What every runtime runs: connectors, views cut where they are shuffled, and the names of all outputs."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,10 +12,12 @@ import pyarrow as pa
 from skerry.build.cut import CutView, Feed
 from skerry.catalog import Source
 from skerry.errors import InputError
+from skerry.history.writer import HistoryWriter
+from skerry.model.batch import empty
 from skerry.model.time import Micros
 from skerry.pipeline.step_plan import StepPlan
-from skerry.plan.sharing import FEWEST_INDEXED
-from skerry.replay.replay import Replay
+from skerry.plan.sharing import FEWEST_INDEXED, Copy
+from skerry.replay.replay import Replay, ViewSteps
 from skerry.shedding.report import LOSSES
 from skerry.sources.arrival import Stamp
 from skerry.sources.source import REJECTS, Connector, Receiving, Split
@@ -23,7 +25,7 @@ from skerry.subscriptions.registry import SUBSCRIPTIONS, Registry
 from skerry.subscriptions.selections import Selections
 from skerry.subscriptions.versions import RegistryFolder
 
-__all__ = ["Pipeline", "Reader", "ReceivingWatch", "dead_letter_output"]
+__all__ = ["Pipeline", "Reader", "Receivers", "ReceivingWatch", "dead_letter_output", "list_answered"]
 
 _DEAD_LETTERS = "dead_letters"
 _RESERVED = {_DEAD_LETTERS: "for rejected readings", SUBSCRIPTIONS: "for answers of subscriptions"}
@@ -46,6 +48,30 @@ class ReceivingWatch(Protocol):
 
     def end(self) -> None:
         """Nothing is received any more."""
+
+
+class Receivers:
+    """What goes on beside a run while readings are received: other sources may join."""
+
+    def __init__(self, stack: ExitStack, watch: ReceivingWatch | None) -> None:
+        self._stack, self._watch = stack, watch
+        self._receiving: dict[str, Receiving] = {}
+        if watch:
+            stack.callback(watch.end)  # the last to be called: when nothing comes in any more
+
+    def add(self, connectors: Iterable[Connector]) -> None:
+        """Receive what is sent to these sources, where that has not begun."""
+        new = {name: each for each in connectors if (name := each.definition.name) not in self._receiving}
+        self._receiving |= {name: self._stack.enter_context(each.receive()) for name, each in new.items()}
+        if self._watch and new:
+            self._watch.begin(self._receiving)
+
+    def check(self) -> None:
+        """Raise what went wrong, and let the watch look: to be called now and then."""
+        for each in self._receiving.values():
+            each.check()
+        if self._watch:
+            self._watch.look()
 
 
 class Reader(NamedTuple):
@@ -75,8 +101,14 @@ class Pipeline:
     """Where relative paths start."""
     registry: RegistryFolder | None = None
     """Where the subscriptions to its streams are, if there can be any."""
+    history: HistoryWriter | None = None
+    """What keeps accepted readings, if they are kept."""
     indexed: bool = True
     """Whether views that only select are answered together, where they are many."""
+    copies: tuple[Copy, ...] = ()
+    """Views that are not run, since others give their answers."""
+    numbers: tuple[int, ...] = ()
+    """The numbers of the views, which stay theirs while others come and go; without any they are counted from 0."""
 
     def __post_init__(self) -> None:
         """An output has one writer: a view, its losses, or the late readings of one source.
@@ -91,6 +123,8 @@ class Pipeline:
         for view in self.views:
             for output in view.outputs:
                 _claim(uses, output, f"a view itself ({output!r})", "a view cannot be called")
+        for each in self.copies:
+            _claim(uses, each.name, f"a view itself ({each.name!r})", "a view cannot be called")
         for view in self.views:
             lost = view.shedding.loss_to if view.shedding else None
             if lost:
@@ -98,6 +132,11 @@ class Pipeline:
             for output, name in _find_late_outputs(view).items():
                 use, claimer = f"for late readings of {name!r}", f"view {view.name!r} sends late readings to"
                 _claim(uses, output, use, claimer)
+
+    @cached_property
+    def views_by_number(self) -> dict[int, CutView]:
+        """The views, by their numbers."""
+        return dict(zip(self.numbers or range(len(self.views)), self.views, strict=True))
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -135,34 +174,24 @@ class Pipeline:
         return replace(self, connectors=tuple(spooled))
 
     @contextmanager
-    def receive(self, watch: "ReceivingWatch | None" = None) -> Iterator[Callable[[], None]]:
-        """Receive what is sent to the sources. Gives what is called now and then, and raises what went wrong.
+    def receive(self, watch: "ReceivingWatch | None" = None) -> Iterator["Receivers"]:
+        """Receive what is sent to the sources.
 
-        ``watch`` is told who receives, by source, and then called as often.
+        ``watch`` is told who receives, by source, and then called as often as these are checked.
         """
         with ExitStack() as stack:
-            if watch:
-                stack.callback(watch.end)  # the last to be called: when nothing comes in any more
-            receiving = {name: stack.enter_context(each.receive()) for name, each in self.connectors_by_source.items()}
-            if watch:
-                watch.begin(receiving)
-
-            def check() -> None:
-                for each in receiving.values():
-                    each.check()
-                if watch:
-                    watch.look()
-
-            yield check
+            receivers = Receivers(stack, watch)
+            receivers.add(self.connectors)
+            yield receivers
 
     @property
     def step_plan(self) -> StepPlan:
         """What the steps of a run are planned by."""
         return StepPlan(self.connectors, self.step_rows, self.most_lags, self.registry, bool(self.foreign))
 
-    def plan_steps(self) -> Replay:
-        """What plans the steps of a run."""
-        return self.step_plan.begin()
+    def plan_steps(self, views: ViewSteps | None = None) -> Replay:
+        """What plans the steps of a run; ``views`` says which of them a step sees, if they come and go."""
+        return replace(self.step_plan, views=views).begin()
 
     @cached_property
     def selections(self) -> dict[str, Selections]:
@@ -170,15 +199,36 @@ class Pipeline:
 
         Once asked for, they go with the pipeline wherever it is sent.
         """
+        return {source: Selections.of(views) for source, views in self._selecting.items()}
+
+    @cached_property
+    def _selecting(self) -> dict[str, list[CutView]]:
+        """By source, the views that only select, where they are many."""
         found: dict[str, list[CutView]] = {}
         for view in self.views:
             if self.indexed and view.only_selects:
                 found.setdefault(view.feeds[0].source.name, []).append(view)
-        return {source: Selections.of(views) for source, views in found.items() if len(views) >= FEWEST_INDEXED}
+        return {source: views for source, views in found.items() if len(views) >= FEWEST_INDEXED}
+
+    def keep_selections(self, before: "Pipeline") -> "Pipeline":
+        """The same pipeline; what another made of views that only select is taken over where these are the same."""
+        made = {source: views for source, views in before._selecting.items() if self._selecting.get(source) == views}
+        kept = {source: before.selections[source] for source in made}
+        others = {source: Selections.of(views) for source, views in self._selecting.items() if source not in kept}
+        self.__dict__["selections"] = kept | others
+        return self
 
     def prepare(self) -> "Pipeline":
         """The same pipeline, with all that is found once in it: before it travels to many tasks."""
-        _ = self._readers, self._late_outputs, self._nan_keys, self.connectors_by_source
+        _ = (
+            self._readers,
+            self._copies,
+            self._copied_schemas,
+            self._late_outputs,
+            self._nan_keys,
+            self.connectors_by_source,
+            self.views_by_number,
+        )
         return self
 
     def readers(self, source: str) -> list[Reader]:
@@ -188,7 +238,7 @@ class Pipeline:
     @cached_property
     def _readers(self) -> dict[str, list[Reader]]:
         found: dict[str, list[Reader]] = {}
-        for number, view in enumerate(self.views):
+        for number, view in self.views_by_number.items():
             for feed in view.feeds:
                 if view.name not in self.selections.get(feed.source.name, ()):
                     found.setdefault(feed.source.name, []).append(Reader(number, view, feed))
@@ -205,8 +255,17 @@ class Pipeline:
 
     def make_stamp(self, split: Split) -> Stamp | None:
         """What marks a split's readings with the order of their arrival, if some view needs that."""
-        feeds = [reader.feed for reader in self.readers(split.source) if reader.feed.stamped]
-        return Stamp(feeds[0].source.event_time, split.lane) if feeds else None
+        stamped = next((reader.feed.source for reader in self.readers(split.source) if reader.feed.stamped), None)
+        source = stamped or (self.history.streams.get(split.source) if self.history else None)
+        return Stamp(source.event_time, split.lane) if source else None
+
+    def needs_stamps(self, source: str) -> bool:
+        """Whether some view needs to know the order of arrival."""
+        return any(reader.feed.stamped for reader in self.readers(source))
+
+    def keeps(self, source: str) -> bool:
+        """Whether a source's accepted readings are kept."""
+        return self.history is not None and source in self.history.streams
 
     def nan_keys(self, source: str) -> list[str]:
         """The columns of a source that some join compares, and that may be NaN."""
@@ -232,14 +291,63 @@ class Pipeline:
                 found.setdefault(source, set()).add(output)
         return {source: sorted(outputs) for source, outputs in found.items()}
 
+    def list_copies(self, view: CutView) -> list[Copy]:
+        """The copies of a view's answers, or of those of all views in it."""
+        return [copy for output in view.outputs for copy in self.copies_of(output)]
+
+    def list_answered(self, view: CutView) -> list[str]:
+        """The views that a plan answers: its outputs, and the copies of them."""
+        return list_answered(view, self.list_copies(view))
+
+    def copies_of(self, output: str) -> Sequence[Copy]:
+        """The views that have the answers of an output too."""
+        return self._copies.get(output, ())
+
+    @cached_property
+    def _copies(self) -> dict[str, list[Copy]]:
+        found: dict[str, list[Copy]] = {}
+        for each in self.copies:
+            found.setdefault(each.of, []).append(each)
+        return found
+
+    @cached_property
+    def _copied_schemas(self) -> dict[str, pa.Schema]:
+        known = {output: schema for view in self.views for output, schema in view.outputs.items()}
+        return {each.name: each.rename(empty(known[each.of])).schema for each in self.copies}
+
+    def with_copies(self, output: str, rows: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """The rows of an output, and the same for the views that have copies of it."""
+        yield output, rows
+        for each in self.copies_of(output):
+            yield each.name, each.rename(rows)
+
+    def copy_failures(self, failures: Mapping[str, str]) -> dict[str, str]:
+        """Why outputs stopped, for those that have copies of theirs too."""
+        copied = {each.name: reason for output, reason in failures.items() for each in self.copies_of(output)}
+        return {**failures, **copied}
+
     def outputs(self) -> dict[str, pa.Schema]:
         """Every output and its columns."""
         found = {output: schema for view in self.views for output, schema in view.outputs.items()}
+        found |= self._copied_schemas
         for source in self.sources:
             found |= dict.fromkeys(self.late_outputs(source.name), source.schema)
             found[dead_letter_output(source.name)] = REJECTS
         found |= self.registry.outputs if self.registry else {}
         return found | {view.shedding.loss_to: LOSSES for view in self.views if view.shedding and view.shedding.loss_to}
+
+    def list_new_outputs(self, before: "Pipeline") -> dict[str, pa.Schema]:
+        """The outputs that another pipeline of the run did not have, or whose view has come anew since."""
+        known = before.outputs()
+        numbers = before.views_by_number.keys()
+        came = [view for number, view in self.views_by_number.items() if number not in numbers]
+        anew = {output for view in came for output in self.list_answered(view)}
+        return {name: schema for name, schema in self.outputs().items() if name not in known or name in anew}
+
+
+def list_answered(view: CutView, copies: Iterable[Copy]) -> list[str]:
+    """The outputs of a plan, and which of some views have copies of them."""
+    return [*view.outputs, *(copy.name for copy in copies if copy.of in view.outputs)]
 
 
 def _claim(uses: dict[str, str], output: str, use: str, claimer: str) -> None:

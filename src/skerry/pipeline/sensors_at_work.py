@@ -26,7 +26,8 @@ class SensorsAtWork:
     def __init__(
         self, catalog: Catalog, plans: Sequence[ViewPlan], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._catalog, self._plans, self._clock = catalog, plans, clock
+        self._catalog, self._clock = catalog, clock
+        self._plans = {plan.name: plan for plan in plans}
         self._receiving: Mapping[str, Receiving] = {}
         self._keepers: dict[str, DemandKeeper] = {}
         self._version = 0
@@ -36,6 +37,14 @@ class SensorsAtWork:
     def begin(self, receiving: Mapping[str, Receiving]) -> None:
         """Readings are received from now on, by source."""
         self._receiving = receiving
+
+    def change_views(self, came: Sequence[ViewPlan], went: Sequence[str]) -> None:
+        """Count views in and out as they come and go."""
+        gone = [self._plans.pop(name) for name in went if name in self._plans]
+        self._plans |= {plan.name: plan for plan in came}
+        for source, keeper in self._keepers.items():
+            keeper.remove(gone)
+            keeper.add(plan for plan in came if any(each.name == source for each in plan.sources))
 
     def look(self) -> None:
         """Tell sensors what is wanted, if that has changed; now and then note how they are."""
@@ -60,7 +69,7 @@ class SensorsAtWork:
         source = self._find_source(name)
         known = [sensor for sensor in self._catalog.sensors() if sensor.source == name]
         keeper = DemandKeeper(SourceDemand(source, known, find_programs, PowerModel()), receiving, self._put_sensors)
-        keeper.add(plan for plan in self._plans if any(each.name == name for each in plan.sources))
+        keeper.add(plan for plan in self._plans.values() if any(each.name == name for each in plan.sources))
         self._follow_subscriptions()
         keeper.add(self._catalog.subscriptions.all(name))
         return keeper

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from skerry.model.time import Micros
-from skerry.replay.replay import Replay
+from skerry.replay.replay import Replay, ViewSteps
 from skerry.sources.source import Connector
 
 if TYPE_CHECKING:  # loads the query index: only where there are subscriptions
@@ -27,6 +27,8 @@ class StepPlan:
     registry: RegistryFolder | None
     has_foreign: bool
     """Whether the runtime itself reads some source."""
+    views: ViewSteps | None = None
+    """What says which views a step sees, if they come and go."""
 
     @property
     def live(self) -> bool:
@@ -35,8 +37,9 @@ class StepPlan:
 
     def begin(self) -> Replay:
         """What plans the steps."""
-        if self.registry is None:
-            return Replay(self.connectors, self.step_rows, self.most_lags, int)
-        from skerry.subscriptions.versions import Registrar
+        next_version: Callable[[int], int] = int
+        if self.registry is not None:
+            from skerry.subscriptions.versions import Registrar
 
-        return Replay(self.connectors, self.step_rows, self.most_lags, Registrar(self.registry).next_version)
+            next_version = Registrar(self.registry).next_version
+        return Replay(self.connectors, self.step_rows, self.most_lags, next_version, views=self.views)

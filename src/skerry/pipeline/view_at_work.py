@@ -50,6 +50,12 @@ class ViewAtWork:
             self.operator.replace_rest(self.view.build_above(tables))
             self._tables = tables
 
+    def replace_view(self, view: CutView, tables: Tables) -> None:
+        """Go on as a view that makes something else of the same state."""
+        assert isinstance(self.operator, Chain)
+        self.view, self._tables = view, tables
+        self.operator.replace_rest(view.build_above(tables))
+
     def note_newest(self, source: str, newest: Micros) -> None:
         """Note how far a source has come. It never goes back."""
         self.newest[source] = max(self.newest.get(source, newest), newest)

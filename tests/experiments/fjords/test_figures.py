@@ -11,11 +11,19 @@ TINY = Extent(
     cars=200,
     minutes=1,
     demanded_minutes=0.25,
+    records=400,
+    shared=(1, 2),
+    scaled=(1, 20, 50),
+    query2=(1, 2),
     rates=(90.0, 180.0),
     sampled=(90.0, 180.0),
     lifetimes_days=(30.0, 5_000.0),
 )
 NAMES = [
+    "figure7",
+    "figure8",
+    "query2",
+    "queues",
     "figure10a",
     "figure10b",
     "figure10c",
@@ -26,6 +34,8 @@ NAMES = [
     "metered",
     "demanded",
 ]
+TIMED = {"fjords_figure7", "fjords_figure8", "fjords_query2", "fjords_queues"}
+"""Figures whose numbers differ from machine to machine."""
 
 
 @pytest.fixture(scope="module")
@@ -49,13 +59,23 @@ def test_power_at_180_hz_is_the_papers_and_the_sum_of_its_components(figures, na
 def test_arithmetic_of_the_paper_that_fails_is_said_to_fail_with_the_reason(figures):
     failed = [
         verdict.claim
-        for figure in figures.values()
+        for name, figure in figures.items()
         for verdict in figure.verdicts
-        if verdict.outcome == Outcome.FAILS and verdict.remark
+        if verdict.outcome == Outcome.FAILS and verdict.remark and name not in TIMED
     ]
     assert len(failed) == 5
     for words in ("two orders of magnitude", "at full speed", "4 µJ per bit", "nearly negligible", "speed known"):
         assert sum(words in claim for claim in failed) == 1
+
+
+def test_both_ways_are_measured_with_every_kind_of_filter(figures):
+    kinds = [f"{way}, {kind}" for kind in ("no filter", "null", "selection") for way in ("one Fjord", "a Fjord each")]
+    assert figures["fjords_figure7"].techniques() == kinds
+
+
+def test_throughput_is_counted_per_query_and_for_all(figures):
+    for row in figures["fjords_figure8"].table.to_pylist():
+        assert row["total_per_s"] == pytest.approx(row["queries"] * row["per_query_per_s"], rel=0.01)
 
 
 def test_lifetimes_are_the_papers(figures):
