@@ -20,7 +20,7 @@ from skerry.spark.tables import TableStore
 
 ROWS = pa.record_batch({"speed": [1.0, 2.0]})
 OUTPUTS = {"slow": ROWS.schema, "late": ROWS.schema}
-PIPELINE = SimpleNamespace(outputs=lambda: OUTPUTS, registry=None, foreign=())
+PIPELINE = SimpleNamespace(outputs=lambda: OUTPUTS, registry=None, foreign=(), copies_of=lambda output: ())
 
 
 class Frame:

@@ -12,7 +12,7 @@ from skerry.database import Database, Settings
 from skerry.errors import InputError, OptionError, SourceError
 from skerry.pipeline.outcome import Tally
 from skerry.sinks.memory import MemorySink
-from skerry.spark.foreign import is_live
+from skerry.sources.spark import is_live
 
 FILES, ROWS = 3, 50
 SCHEMA = pa.schema({"ts": pa.timestamp("us"), "segment": pa.int32(), "speed": pa.float64()})
@@ -56,11 +56,11 @@ def test_files_that_spark_reads_give_what_files_give(tmp_path):
 @pytest.mark.parametrize(
     ("options", "kind", "message"),
     [
-        ("spark_format='papyrus'", SourceError, "Spark cannot open source 'road': .*papyrus"),
+        ("spark_format='papyrus'", SourceError, "source 'road': Spark has no format 'papyrus'; name the package"),
         ("spark_format='parquet', 'spark.path'='/nowhere'", SourceError, "Spark cannot open source 'road': .*nowhere"),
         ("spark_format='rate'", SourceError, "source 'road' has no column 'ts'; it has timestamp, value"),
         ("'spark.path'='/nowhere'", OptionError, "source 'road' needs spark_format, such as 'kafka' or 'parquet'"),
-        ("spark_format='rate', path='x'", OptionError, "has no option 'path'; known are spark_format and spark.NAME"),
+        ("spark_format='rate', path='x'", OptionError, "has no option 'path'; known are spark_format, spark_packages"),
     ],
 )
 def test_source_that_spark_cannot_open_is_told_in_one_line(options, kind, message):

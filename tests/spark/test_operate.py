@@ -1,5 +1,6 @@
 import json
 from collections import Counter
+from dataclasses import replace
 from unittest.mock import patch
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ from pyspark.sql import Row
 from skerry.model.batch import unpack
 from skerry.model.time import Micros
 from skerry.operators.joins.shedding_join import SheddingJoin
+from skerry.plan.sharing import Copy
 from skerry.sinks.sink import PartWriter
 from skerry.sources.source import Split
 from skerry.spark import operate
@@ -181,6 +183,16 @@ def test_many_answers_are_written_as_parts_and_their_number_is_sent(monkeypatch)
     [answer] = [row for batch in range(3) for row in stage.work(batch)]
     assert (answer.blob, answer.row_count, answer.task) == (None, 3, 0)
     assert stage.part_writer.rows["mean", 2, 0]["n"].to_pylist() == [1, 1, 1]
+
+
+def test_copies_of_many_answers_are_written_as_parts_too(monkeypatch):
+    monkeypatch.setattr(operate, "PART_BYTES", 0)
+    stage = Stage(ONE_LANE)
+    stage.part_writer = KeptParts()
+    stage.pipeline = replace(stage.pipeline, copies=(Copy("mean_too", "mean", (("count", "n"),)),))
+    sent = [row.name for batch in range(3) for row in stage.work(batch)]
+    assert sent == ["mean", "mean_too"]
+    assert stage.part_writer.rows["mean_too", 2, 0].to_pydict() == {"count": [1, 1, 1]}
 
 
 SHED = """CREATE MATERIALIZED VIEW pairs

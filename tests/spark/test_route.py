@@ -1,5 +1,6 @@
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from skerry.model.batch import empty, unpack
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.pipeline.pipeline import Pipeline
+from skerry.plan.sharing import Copy
 from skerry.sources.source import REJECTS, Split
 from skerry.spark import route
 from skerry.spark.envelope import ARROW_SCHEMA, DIRECT, TALLY, Envelope, to_batch
@@ -141,6 +143,18 @@ def test_answers_beyond_the_limit_are_written_as_parts_and_their_number_is_sent(
     [found] = named(list(router.envelopes(done=False)), "slow")
     assert ("slow" in dict(parts)) is (found.blob is None) is (limit == 0)
     assert found.row_count == (1 if limit == 0 else None)
+
+
+@pytest.mark.parametrize("limit", [0, 1 << 20])
+def test_a_copy_of_an_answer_is_written_as_a_part_too_but_not_sent(monkeypatch, limit):
+    monkeypatch.setattr(route, "PART_BYTES", limit)
+    copied = replace(pipeline(LANES), copies=(Copy("slow_too", "slow", (("v", "speed"), ("at", "ts"))),))
+    parts: dict[str, pa.RecordBatch] = {}
+    router = Router(copied, 3, 7, {}, ["road"], write_part=parts.__setitem__)
+    router.intake.read_split(Split("road", "0", 0, 1))
+    sent = named(list(router.envelopes(done=False)), "slow_too")
+    assert [each.row_count for each in sent] == ([1] if limit == 0 else [])
+    assert [rows.schema.names for name, rows in parts.items() if name == "slow_too"] == [["v", "at"]] * len(sent)
 
 
 def test_dead_letters_are_counted_and_sent():

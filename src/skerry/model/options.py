@@ -24,6 +24,7 @@ __all__ = [
     "one_of",
     "parse_option",
     "parse_options",
+    "size_in_bytes",
     "span_of_time",
     "suggest",
     "text",
@@ -33,6 +34,7 @@ __all__ = [
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TRUTH = {"true": True, "false": False}
+_BYTES = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,17 @@ def whole_number(least: int, most: int) -> Parser:
         return int(written) if re.fullmatch(r"[0-9]{1,19}", written) and least <= int(written) <= most else None
 
     return Parser(read, f"a whole number from {least} to {most}")
+
+
+def size_in_bytes() -> Parser:
+    """So many bytes, perhaps with a unit: 500000, 200 MB, 1.5 GB."""
+    pattern = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,3})?) ?(B|kB|MB|GB|TB)?", re.IGNORECASE)
+
+    def read(written: str) -> int | None:
+        found = pattern.fullmatch(written)
+        return round(float(found[1]) * _BYTES[(found[2] or "B").upper()]) if found else None
+
+    return Parser(read, "a number of bytes such as '200 MB' or '1.5 GB'")
 
 
 def number(least: float, most: float) -> Parser:

@@ -8,20 +8,23 @@ from typing import ClassVar, NoReturn
 
 from skerry.catalog import Source
 from skerry.errors import OptionError
-from skerry.model.options import Option, Owner, parse_options, text
+from skerry.model.options import Option, Owner
+from skerry.model.spark_format import SPARK_OPTIONS, SparkFormat
 
-__all__ = ["SparkConnector"]
+__all__ = ["SparkConnector", "is_live"]
 
-_PREFIX = "spark."
+_FILES = ("csv", "json", "orc", "parquet", "text", "avro")
+
+
+def is_live(source: Source) -> bool:
+    """Whether more may come: formats that read files are read as far as they are there."""
+    return source.options.get("spark_format", "").lower() not in _FILES
 
 
 class SparkConnector:
     """Stands in the table of connectors for what only the Spark runtime can read."""
 
-    OPTIONS: ClassVar[tuple[Option, ...]] = (
-        Option("spark_format", text(), help="A format of Spark's.", required=True, example="'kafka' or 'parquet'"),
-    )
-    """Beside these, any option ``spark.NAME`` is handed to Spark as ``NAME``."""
+    OPTIONS: ClassVar[tuple[Option, ...]] = SPARK_OPTIONS
 
     @classmethod
     def open(cls, definition: Source, base: Path) -> NoReturn:
@@ -29,17 +32,15 @@ class SparkConnector:
         raise OptionError(f"source {definition.name!r} is read by Spark itself; run it with --runtime spark")
 
     @classmethod
-    def parse(cls, definition: Source) -> tuple[str, dict[str, str]]:
-        """Read the format of a source, and the options that are handed to Spark."""
-        given = definition.options.items()
-        own = {name: value for name, value in given if not name.startswith(_PREFIX)}
-        handed_on = {name.removeprefix(_PREFIX): value for name, value in given if name.startswith(_PREFIX)}
-        return parse_options(own, cls.OPTIONS, _owner(definition))["spark_format"], handed_on
+    def parse(cls, definition: Source) -> SparkFormat:
+        """Read the format of a source."""
+        return SparkFormat.parse(definition.options, _owner(definition))
 
 
 def _owner(definition: Source) -> Owner:
+    known = ", ".join(option.name for option in SPARK_OPTIONS)
     return Owner(
         f"source {definition.name!r}",
-        unknown="{owner} has no option {option!r}; known are spark_format and spark.NAME",
+        unknown="{owner} has no option {option!r}; known are " + known + " and spark.NAME",
         missing="{owner} needs {option}, such as {example}",
     )

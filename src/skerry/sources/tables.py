@@ -28,17 +28,25 @@ class Tables:
 
     def __init__(self, sources: Sequence[Source], base: Path, catalog: Catalog | None = None) -> None:
         """``catalog`` is needed for tables of the catalogue alone."""
-        self._sources, self._base = {source.name: source for source in sources}, base
-        bases = [base_table for source in sources for base_table in list_base_tables(source)]
-        of_catalog = any(map(is_catalog_table, bases))
-        self._catalog = CatalogTables(catalog) if of_catalog and catalog else None
+        self._sources: dict[str, Source] = {}
+        self._base, self._given_catalog = base, catalog
+        self._catalog: CatalogTables | None = None
+        self._loaded: dict[str, tuple[str, pa.RecordBatch]] = {}
+        self._derived_from: dict[str, tuple[str, ...]] = {}
+        self.add(sources)
+
+    def add(self, sources: Sequence[Source]) -> None:
+        """Load others too; those that are known already stay as they are."""
+        new = [source for source in sources if source.name not in self._sources]
+        bases = [base_table for source in new for base_table in list_base_tables(source)]
+        if any(map(is_catalog_table, bases)) and self._given_catalog and not self._catalog:
+            self._catalog = CatalogTables(self._given_catalog)
         for source in bases:
             if source.connector != "file" and not is_catalog_table(source):
                 raise OptionError(f"table {source.name!r} is joined with a stream, so it needs connector 'file'")
-        self._loaded: dict[str, tuple[str, pa.RecordBatch]] = {}
-        self._derived_from: dict[str, tuple[str, ...]] = {}
-        for source in sources:
+        for source in new:
             self._load(source)
+            self._sources[source.name] = source
 
     def versions(self) -> dict[str, str]:
         """The version of each table. One that cannot be read as it is stays what it was, until it can."""

@@ -13,12 +13,13 @@ import pyarrow as pa
 from pyspark import SparkContext
 from pyspark.sql import DataFrame
 
+from skerry.history.recording import Recording
 from skerry.model.batch import join, unpack
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
 from skerry.sinks.sink import Sink
 from skerry.spark.checkpoint import Checkpoint
-from skerry.spark.envelope import TALLY
+from skerry.spark.envelope import KEPT, TALLY
 from skerry.spark.idle import IdleWatch
 from skerry.spark.progress import PROPERTY
 from skerry.spark.tables import TABLES, TableStore
@@ -45,9 +46,11 @@ class Deliver:
         checkpoint: Checkpoint,
         tables: TableStore,
         watch: Callable[[Outcome], None] | None,
+        recording: Recording | None = None,
     ) -> None:
-        self._outputs, self._sink, self._watch = pipeline.outputs(), sink, watch
+        self._pipeline, self._outputs, self._sink, self._watch = pipeline, pipeline.outputs(), sink, watch
         self._progress, self._log, self._run = checkpoint.progress, checkpoint.log, checkpoint.run
+        self._recording = recording
         self._tables, self._registry = tables, pipeline.registry
         self._counters = pipeline.registry.counters(self._run) if pipeline.registry else None
         self._idle = IdleWatch(pipeline.foreign, checkpoint.progress)
@@ -65,20 +68,27 @@ class Deliver:
         blobs = table.column("blob")
         outcome = Outcome(batches=1)
         answers: dict[str, _Answers] = {}
+        kept: dict[str, list[int]] = {}
         for row, name in enumerate(names):
             if name == TALLY:
                 outcome = outcome.then(Outcome.from_json(json.loads(blobs[row].as_py())))
+            elif name.startswith(KEPT):
+                kept.setdefault(name.removeprefix(KEPT), []).append(table.column("task")[row].as_py())
             elif blobs[row].is_valid:
                 answers.setdefault(name, _Answers()).batches.append(unpack(blobs[row].as_buffer()))
             else:
                 task, count = table.column("task")[row].as_py(), table.column("row_count")[row].as_py()
                 answers.setdefault(name, _Answers()).part_rows[task] = count
         self._count(batch, answers.pop(COUNTS, _Answers()).batches)
+        self._copy(answers)
         counts = {output: self._write(output, batch, found) for output, found in answers.items()}
         if self._registry and outcome.version != self._progress.total.version:
             self._registry.note_batch(self._run, batch, outcome.version)
         # What the record says is done must be on the disk before it: Spark reads nothing of the batch again.
         self._sink.settle()
+        if self._recording:
+            self._recording.commit(batch, kept)
+            self._recording.settle()
         self._log.settle(batch)
         rest = Outcome(newest=self._idle.note(outcome), answers=counts)
         self._progress.record(batch, outcome.then(rest), self._log.digest(batch))
@@ -94,6 +104,12 @@ class Deliver:
     def _count(self, batch: int, counts: Sequence[pa.RecordBatch]) -> None:
         if self._counters:
             self._counters.note(batch, add_counts(counts) if counts else None)
+
+    def _copy(self, answers: dict[str, _Answers]) -> None:
+        """Give views that have copies of an output what was sent here for it; parts of theirs are written already."""
+        for output, found in list(answers.items()):
+            for each in self._pipeline.copies_of(output):
+                answers.setdefault(each.name, _Answers()).batches += map(each.rename, found.batches)
 
     def _write(self, output: str, batch: int, found: _Answers) -> int:
         schema = found.batches[0].schema if found.batches else self._outputs.get(output, pa.schema([]))

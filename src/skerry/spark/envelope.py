@@ -10,7 +10,18 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-__all__ = ["ARROW_SCHEMA", "DIRECT", "PART_BYTES", "RETIRE", "SHARE", "SPARK_SCHEMA", "TALLY", "Envelope", "to_batch"]
+__all__ = [
+    "ARROW_SCHEMA",
+    "DIRECT",
+    "KEPT",
+    "PART_BYTES",
+    "RETIRE",
+    "SHARE",
+    "SPARK_SCHEMA",
+    "TALLY",
+    "Envelope",
+    "to_batch",
+]
 
 SPARK_SCHEMA = (
     "grp INT, bucket INT, task INT, name STRING, newest BIGINT, heard BIGINT, "
@@ -36,6 +47,8 @@ TALLY = "#tally"
 """The name under which a task reports what became of the readings it took; no output is called so."""
 SHARE = "#share"
 """The name under which a view that sheds learns how much of the batch it may take in."""
+KEPT = "#kept/"
+"""What the name begins with under which a task reports that it has written readings of a stream to its history."""
 RETIRE = "#retire"
 """The name under which Spark is told of an address that it will not hear of again: its state can go."""
 PART_BYTES = 1 << 20

@@ -23,22 +23,17 @@ from skerry.sources.ahead import AheadLimit
 from skerry.sources.dead_letters import make_dead_letters
 from skerry.sources.file.generated import add_generated
 from skerry.sources.source import REJECTS, Decoded, Split
-from skerry.sources.spark import SparkConnector
+from skerry.sources.spark import SparkConnector, is_live
 from skerry.spark.envelope import SPARK_SCHEMA
+from skerry.spark.libraries import explain_missing_format
 from skerry.spark.route import RouteSettings
 
-__all__ = ["foreign_envelopes", "is_live"]
+__all__ = ["foreign_envelopes"]
 
-_FILES = ("csv", "json", "orc", "parquet", "text", "avro")
 _NOW = "#now"
 """The column that says when the batch began. No declared column is called so."""
 _FIRST_TASK = 1_000_000
 """Tasks of the n-th foreign source are numbered from n times this, apart from Skerry's own."""
-
-
-def is_live(source: Source) -> bool:
-    """Whether more may come."""
-    return source.options.get("spark_format", "").lower() not in _FILES
 
 
 _SPARK_TYPES = {
@@ -60,16 +55,18 @@ def foreign_envelopes(spark: SparkSession, settings: RouteSettings, number: int)
 
 
 def _load(spark: SparkSession, source: Source) -> DataFrame:
-    format_, options = SparkConnector.parse(source)
-    reader = spark.readStream.format(format_)
+    found = SparkConnector.parse(source)
+    reader = spark.readStream.format(found.name)
     if not is_live(source):
         reader = reader.schema(", ".join(f"`{field.name}` {_spark_type(field.type)}" for field in source.stored_schema))
-    for name, value in options.items():
-        reader = reader.option(name, value)
+    reader = reader.options(**found.options)
     try:
         return _select_declared(reader.load(), source)
     except (PySparkException, Py4JJavaError) as error:
         message = error.java_exception.getMessage() if isinstance(error, Py4JJavaError) else str(error)
+        if "DATA_SOURCE_NOT_FOUND" in message or "Failed to find" in message:
+            instead = explain_missing_format(found.name, spark.version)
+            raise SourceError(f"source {source.name!r}: Spark has no format {found.name!r}; {instead}") from None
         raise SourceError(f"Spark cannot open source {source.name!r}: {message.splitlines()[0]}") from None
 
 

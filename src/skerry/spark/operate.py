@@ -24,6 +24,7 @@ from skerry.pipeline.saved_pages import CLOCK
 from skerry.pipeline.view_at_work import ViewAtWork
 from skerry.sinks.sink import PartWriter
 from skerry.spark.envelope import DIRECT, PART_BYTES, SHARE, TALLY
+from skerry.spark.functions import NO_FUNCTIONS, PackedFunctions
 from skerry.spark.layout import Layout
 from skerry.spark.progress import batch_of_task
 from skerry.spark.tables import tables_of_task
@@ -50,9 +51,15 @@ class Operate:
     _pages: MapState
 
     def __init__(
-        self, pipeline: Pipeline, run: str, part_writer: PartWriter | None = None, layout: Layout = _ONE_BUCKET
+        self,
+        pipeline: Pipeline,
+        run: str,
+        part_writer: PartWriter | None = None,
+        layout: Layout = _ONE_BUCKET,
+        functions: PackedFunctions = NO_FUNCTIONS,
     ) -> None:
-        self._views, self._run, self._part_writer, self._layout = pipeline.views, run, part_writer, layout
+        self._pipeline, self._run, self._part_writer, self._layout = pipeline, run, part_writer, layout
+        self._functions = functions
 
     def work_on(self, key: tuple[int, int], rows: Iterable[Row], pages: MapState) -> Iterator[Row]:
         """Work on one bucket's envelopes, with the state that Spark keeps for it."""
@@ -65,13 +72,14 @@ class Operate:
         if bucket is None:  # of an earlier layout
             self._pages.clear()
             return
+        self._functions.install()
         envelopes = sorted(rows, key=lambda row: (row.name, row.task))
-        tables = tables_of_task(self._views[group].tables_above)
+        tables = tables_of_task(self._pipeline.views[group].tables_above)
         # Taken out while it works: should the task fail half-way, nobody finds it half changed.
         kept = _kept.pop((self._run, group, address), None)
         if kept is None or kept.version != self._read_saved_version():
             self._adopt(group, bucket)
-            kept = self._restore(self._views[group], tables)
+            kept = self._restore(self._pipeline.views[group], tables)
         kept.work.see(tables)
         answers = _answer(kept.work, envelopes)
         lost = kept.work.take_losses()  # before the state is saved: what was reported is not in it any more
@@ -89,21 +97,25 @@ class Operate:
     ) -> Iterator[Row]:
         """The account of a bucket's work, its answers, and its losses."""
         grown = work.take_figures()
-        if work.failure or grown:
-            outcome = Outcome(failures=work.failures, figures={work.view.name: grown} if grown else {})
+        failures = self._pipeline.copy_failures(work.failures)
+        outcome = Outcome(failures=failures, figures={work.view.name: grown} if grown else {})
+        outcome = outcome.then(Outcome.of_functions())
+        if outcome != Outcome():
             yield _to_deliver(group, bucket, TALLY, json.dumps(asdict(outcome)).encode())
         if answers.num_rows:
             for output, rows in work.view.by_output(answers):
-                yield self._send_answers(group, bucket, output, rows)
+                yield from self._send_answers(group, bucket, output, rows)
         if lost:
             yield _to_deliver(group, bucket, lost[0], pack(lost[1]))
 
-    def _send_answers(self, group: int, bucket: int, name: str, answers: pa.RecordBatch) -> Row:
+    def _send_answers(self, group: int, bucket: int, name: str, answers: pa.RecordBatch) -> Iterator[Row]:
         """Answers for the sink: in the row, or written as a part, with only their number in it, if they are many."""
         if self._part_writer is None or answers.nbytes <= PART_BYTES:
-            return _to_deliver(group, bucket, name, pack(answers))
-        self._part_writer.write_part(name, batch_of_task(), bucket, answers)
-        return _to_deliver(group, bucket, name, None, answers.num_rows)
+            yield _to_deliver(group, bucket, name, pack(answers))
+            return
+        for output, rows in self._pipeline.with_copies(name, answers):
+            self._part_writer.write_part(output, batch_of_task(), bucket, rows)
+            yield _to_deliver(group, bucket, output, None, rows.num_rows)
 
     def _read_saved_version(self) -> int:
         clock = self._pages.getValue((CLOCK,))

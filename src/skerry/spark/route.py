@@ -24,7 +24,8 @@ from skerry.pipeline.skew import hot_keys
 from skerry.pipeline.watermark import pass_idle
 from skerry.replay.pace import count_lags
 from skerry.sinks.sink import PartWriter
-from skerry.spark.envelope import DIRECT, PART_BYTES, RETIRE, SHARE, TALLY, Envelope, to_batch
+from skerry.spark.envelope import DIRECT, KEPT, PART_BYTES, RETIRE, SHARE, TALLY, Envelope, to_batch
+from skerry.spark.functions import NO_FUNCTIONS, PackedFunctions
 from skerry.spark.layout import Layout
 from skerry.spark.progress import batch_of_task, newest_before_task
 from skerry.spark.tables import tables_of_task
@@ -49,17 +50,19 @@ class RouteSettings:
     pipeline: Pipeline
     layout: Layout
     part_writer: PartWriter | None = None
+    functions: PackedFunctions = NO_FUNCTIONS
     routes: Routes = field(default_factory=dict)
     """The operators that tasks of one process have built; they keep no state."""
 
     def make_router(self, task: int, streams: Collection[str], come: Mapping[str, Micros] | None = None) -> "Router":
         """The work of the Spark task that asks; ``come`` is how far the replay has come with the batches before."""
+        self.functions.install()
         write_part = partial(_write_part, self.part_writer, batch_of_task(), task) if self.part_writer else None
         newest = pass_idle(self.pipeline.own_sources, newest_before_task(), come or {})
         names = [table.name for table in self.pipeline.tables]
         tables = tables_of_task(names) if names else {}
         count = self.layout.bucket_count
-        return Router(self.pipeline, count, task, newest, streams, write_part, tables, self.routes)
+        return Router(self.pipeline, count, task, newest, streams, write_part, tables, self.routes, batch_of_task())
 
     def send(self, envelopes: Iterable[Envelope]) -> pa.RecordBatch:
         """What a task hands to Spark: its envelopes, and in the first batch of a layout a word to what is retired."""
@@ -90,9 +93,10 @@ class Router:
         write_part: Callable[[str, pa.RecordBatch], None] | None = None,
         tables: Mapping[str, pa.RecordBatch] | None = None,
         routes: Routes | None = None,
+        batch: int = 0,
     ) -> None:
         self._pipeline, self._bucket_count, self._task, self._streams = pipeline, bucket_count, task, streams
-        self._write_part, self._tables, self._newest = write_part, tables or {}, newest
+        self._write_part, self._tables, self._newest, self._batch = write_part, tables or {}, newest, batch
         self._routes: Routes = {} if routes is None else routes
         self._routes_with_tables: Routes = {}
         self._routed: dict[tuple[int, str], list[pa.RecordBatch]] = {}
@@ -111,15 +115,17 @@ class Router:
         outputs = self.intake.outputs
         if counts := outputs.pop(COUNTS, []):
             yield self._to_deliver(COUNTS, pack(add_counts(counts)))
+        for stream, accepted in self.intake.accepted.items():
+            yield self._keep(stream, accepted)
         for output, batches in outputs.items():
-            yield self._send_answers(output, join(batches, batches[0].schema))
+            yield from self._send_answers(output, join(batches, batches[0].schema))
         for number, view in enumerate(self._pipeline.views):
             for feed in view.feeds if view.stateful else ():
                 if done or feed.source.name in self._streams or self._may_be_idle(feed.source):
                     yield from self._to_operate(number, view, feed, done=done)
             if view.name in self._shares:
                 yield Envelope(number, 0, self._task, SHARE, share=self._shares[view.name])
-        outcome = self.intake.outcome.then(self._outcome)
+        outcome = self.intake.outcome.then(self._outcome).then(Outcome.of_functions())
         yield self._to_deliver(TALLY, json.dumps(asdict(outcome)).encode())
 
     def _may_be_idle(self, source: Source) -> bool:
@@ -140,12 +146,20 @@ class Router:
             elif made.num_rows:
                 self._routed.setdefault(key, []).append(made)
 
-    def _send_answers(self, output: str, rows: pa.RecordBatch) -> Envelope:
+    def _keep(self, stream: str, accepted: Sequence[pa.RecordBatch]) -> Envelope:
+        """Write accepted readings down here; only that it was done is sent."""
+        assert self._pipeline.history
+        self._pipeline.history.write_part(stream, self._batch, self._task, accepted)
+        return self._to_deliver(KEPT + stream, None, sum(each.num_rows for each in accepted))
+
+    def _send_answers(self, name: str, answers: pa.RecordBatch) -> Iterator[Envelope]:
         """Rows for the sink: in the envelope, or written as a part, with only their number in it, if they are many."""
-        if self._write_part and rows.nbytes > PART_BYTES:
+        if self._write_part is None or answers.nbytes <= PART_BYTES:
+            yield self._to_deliver(name, pack(answers))
+            return
+        for output, rows in self._pipeline.with_copies(name, answers):
             self._write_part(output, rows)
-            return self._to_deliver(output, None, rows.num_rows)
-        return self._to_deliver(output, pack(rows))
+            yield self._to_deliver(output, None, rows.num_rows)
 
     def _to_deliver(self, name: str, blob: bytes | None, row_count: int | None = None) -> Envelope:
         return Envelope(DIRECT, self._task, self._task, name, row_count=row_count, blob=blob)

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from skerry.errors import SkerryError
+from skerry.history.recording import Recording
 from skerry.model.private_folder import make_private_folder, remove_private_folder
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
@@ -21,12 +22,15 @@ from skerry.pipeline.precompile import name_all_kernels, precompile_beside
 from skerry.pipeline.runtime import RunOptions, never, raise_or_stop
 from skerry.pipeline.watermark import find_held_back
 from skerry.sinks.sink import Sink
+from skerry.sources.spark import is_live
 from skerry.sources.tables import Tables
 from skerry.spark.checkpoint import Checkpoint
 from skerry.spark.complaints import SPARK_ERRORS, has_lost_a_worker, translate
 from skerry.spark.deliver import Deliver
 from skerry.spark.envelope import SPARK_SCHEMA
-from skerry.spark.foreign import foreign_envelopes, is_live
+from skerry.spark.foreign import foreign_envelopes
+from skerry.spark.functions import pack_functions
+from skerry.spark.libraries import Libraries
 from skerry.spark.operate import Operate
 from skerry.spark.processor import Processor
 from skerry.spark.redistribute import Redistribution
@@ -49,20 +53,23 @@ class SparkRuntime:
         options = options or RunOptions()
         register = options.register
         self._sink, self._catalog = sink, options.catalog
-        self._watch_sensors = options.watch_sensors
+        self._watch_sensors, self._record = options.watch_sensors, options.record
+        self._recording: Recording | None = None
         self.batch_seconds: list[float] = []
         """How long the last batches took, for those who measure."""
         self._live = pipeline.live or any(is_live(source) for source in pipeline.foreign)
         kernels = name_all_kernels(pipeline, subscribed=register is not None)
         with _keep_interrupt(), precompile_beside(kernels, options.note):
-            self._spark = session(options.master, rows_in_jvm=bool(pipeline.foreign))
+            libraries = Libraries.of(options.spark_formats, options.spark_packages, options.spark_jars, pipeline.base)
+            self._spark = session(options.master, rows_in_jvm=bool(pipeline.foreign), libraries=libraries)
         self._temporary = None if options.checkpoint else make_private_folder()
         folder = options.checkpoint or self._temporary
         assert folder is not None
         buckets = options.buckets or self._spark.sparkContext.defaultParallelism
         self._checkpoint = Checkpoint(folder, buckets, options.script, pipeline.step_rows, kept=self._temporary is None)
         self._wanted_buckets = options.buckets
-        registry = register(self._checkpoint.part("registry"), self._checkpoint.begun) if register else None
+        streams = [source for source in pipeline.own_sources if not source.is_table]
+        registry = register(self._checkpoint.part("registry"), streams, self._checkpoint.begun) if register else None
         spooled = pipeline.spool_in(self._checkpoint.folder / "spool")
         self._pipeline = replace(spooled, registry=registry).divide(self._checkpoint.unit_rows).prepare()
         self._buckets = Redistribution(self._spark, self._pipeline.views, self._checkpoint)
@@ -73,6 +80,8 @@ class SparkRuntime:
         try:
             return self._run(stopped, watch)
         finally:
+            if self._recording:
+                self._recording.release()
             self._checkpoint.release()
             if self._temporary:
                 remove_private_folder(self._temporary)
@@ -84,18 +93,30 @@ class SparkRuntime:
         if self._temporary is None:
             self._sink.claim(checkpoint.run, checkpoint.progress.next_batch)
         self._sink.open(self._pipeline.outputs(), resume=checkpoint.resumed)
-        deliver = Deliver(self._pipeline, self._sink, checkpoint, store, watch)
+        recording = self._recording = self._begin_recording()
+        deliver = Deliver(self._pipeline, self._sink, checkpoint, store, watch, recording)
         self._buckets.change(self._wanted_buckets, partial(self._query, deliver, stopped, paused=True))
-        with self._pipeline.receive(self._watch_sensors) as check:
-            self._query(deliver, raise_or_stop(check, stopped))
+        with self._pipeline.receive(self._watch_sensors) as receivers:
+            self._query(deliver, raise_or_stop(receivers.check, stopped))
         if self._pipeline.foreign and not self._live and not stopped():
             self._query(deliver, stopped, finish=True)
         self._sink.close()
+        if recording:
+            recording.close()
         deliver.finish()
         total = checkpoint.progress.total
         if not self._live and not stopped():
             return total
         return replace(total, held_back=find_held_back(self._pipeline.views, total.newest))
+
+    def _begin_recording(self) -> Recording | None:
+        """Let tasks keep what they accept, if it is to be kept."""
+        checkpoint = self._checkpoint
+        if not self._record:
+            return None
+        recording = self._record(checkpoint.run, checkpoint.progress.next_batch, self._temporary is None)
+        self._pipeline = replace(self._pipeline, history=recording.writer).prepare()
+        return recording
 
     def _query(
         self, deliver: Deliver, stopped: Callable[[], bool], *, finish: bool = False, paused: bool = False
@@ -126,7 +147,7 @@ class SparkRuntime:
         frame = self._envelopes(finish=finish, paused=paused)
         layout = self._buckets.layout
         if any(view.stateful for view in self._pipeline.views):
-            operate = Operate(self._pipeline, self._checkpoint.run, self._sink.part_writer(), layout)
+            operate = Operate(self._pipeline, self._checkpoint.run, self._sink.part_writer(), layout, pack_functions())
             frame = frame.groupBy("grp", "bucket").transformWithState(
                 Processor(operate), SPARK_SCHEMA, "Append", "None"
             )
@@ -140,7 +161,7 @@ class SparkRuntime:
 
     def _envelopes(self, *, finish: bool, paused: bool) -> DataFrame:
         tasks = self._spark.sparkContext.defaultParallelism
-        settings = RouteSettings(self._pipeline, self._buckets.layout, self._sink.part_writer())
+        settings = RouteSettings(self._pipeline, self._buckets.layout, self._sink.part_writer(), pack_functions())
         beats = any(source.idle_timeout_us and is_live(source) for source in self._pipeline.foreign)
         made = make_data_source(settings, tasks, finish=finish, paused=paused, beats=beats)
         self._spark.dataSource.register(made)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from skerry.errors import OptionError, RunError
@@ -16,6 +17,7 @@ from skerry.model.private_folder import remove_private_folders
 from skerry.spark.complaints import SPARK_ERRORS, find_cause
 from skerry.spark.cores import count_cores, count_local_cores
 from skerry.spark.java import find_java
+from skerry.spark.libraries import NO_LIBRARIES, Libraries
 from skerry.spark.local_master import allow_retries, protect
 from skerry.spark.spark_home import use_compiled_home
 
@@ -69,17 +71,25 @@ PARTITIONS = "spark.sql.shuffle.partitions"
 _MASTER = re.compile(r"local(\[.+\])?|local-cluster\[.+\]|spark://.+|yarn|k8s://.+")
 
 
-def session(master: str, extra: Mapping[str, str] | None = None, *, rows_in_jvm: bool = True) -> SparkSession:
+def session(
+    master: str,
+    extra: Mapping[str, str] | None = None,
+    *,
+    rows_in_jvm: bool = True,
+    libraries: Libraries = NO_LIBRARIES,
+) -> SparkSession:
     """Get the session for a master, starting Spark if this process has none yet.
 
     ``rows_in_jvm`` says whether Spark itself works on rows, or merely passes envelopes on.
     """
+    extra = {**libraries.as_settings(), **(extra or {})}
     _check_master(master)
     master = allow_retries(master)
-    found = SparkSession.getActiveSession()
+    found = _find_started()
     if found is not None:
         if found.sparkContext.master != master:
             raise RunError(f"this process runs Spark on {found.sparkContext.master!r} already, not on {master!r}")
+        libraries.check(found)
         return found
     find_java()
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -88,13 +98,21 @@ def session(master: str, extra: Mapping[str, str] | None = None, *, rows_in_jvm:
     builder = SparkSession.builder.appName("skerry").master(master)
     java = _choose_java(rows_in_jvm=rows_in_jvm)
     own = {**_SETTINGS, **java, **_size_for_master(master), **protect(master, java["spark.driver.extraJavaOptions"])}
-    for name, value in {**own, **(extra or {})}.items():
+    for name, value in {**own, **extra}.items():
         builder = builder.config(name, value)
-    with _own_log():
-        started = _start(builder, master)
+    with _own_log() as log:
+        started = _start(builder, master, libraries, log)
     atexit.register(_end, started)
-    _size_for_executors(started, extra or {})
+    _size_for_executors(started, extra)
     return started
+
+
+def _find_started() -> SparkSession | None:
+    """The session that this process has, whichever of its threads has started it."""
+    try:
+        return SparkSession.active()
+    except PySparkRuntimeError:
+        return None
 
 
 def _choose_java(*, rows_in_jvm: bool) -> dict[str, str]:
@@ -102,11 +120,15 @@ def _choose_java(*, rows_in_jvm: bool) -> dict[str, str]:
     return {"spark.driver.extraJavaOptions": options, "spark.executor.extraJavaOptions": options}
 
 
-def _start(builder: SparkSession.Builder, master: str) -> SparkSession:
+def _start(builder: SparkSession.Builder, master: str, libraries: Libraries, log: Path) -> SparkSession:
     """Start Spark, or say why it does not."""
+    said = log.stat().st_size if log.exists() else 0
     try:
         return builder.getOrCreate()
     except SPARK_ERRORS as error:
+        reason = libraries.explain(_read_from(log, said))
+        if reason is not None:
+            raise reason from None
         cause = find_cause(str(error))
         if "stopped SparkContext" in cause:  # it gave up
             cause = "nobody answers there"
@@ -144,18 +166,29 @@ def _size_for_executors(started: SparkSession, extra: Mapping[str, str]) -> None
 
 
 @contextmanager
-def _own_log() -> Iterator[None]:
+def _own_log() -> Iterator[Path]:
     """Let Spark's processes inherit a file instead of the terminal for what they have to say."""
+    path = Path(tempfile.gettempdir()) / f"skerry-spark-{os.getuid()}.log"
     sys.stderr.flush()
     kept = os.dup(2)
-    log = _open_log(Path(tempfile.gettempdir()) / f"skerry-spark-{os.getuid()}.log")
+    log = _open_log(path)
     try:
         os.dup2(log, 2)
-        yield
+        yield path
     finally:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(log)
+
+
+def _read_from(path: Path, position: int) -> str:
+    """What was written to a file since."""
+    try:
+        with path.open("rb") as file:
+            file.seek(position)
+            return file.read().decode(errors="replace")
+    except OSError:
+        return ""
 
 
 def _open_log(path: Path) -> int:
