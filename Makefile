@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench reproduce soak slice clean
+.PHONY: help setup demo test check api bench reproduce soak slice clean
 
 help:  ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +21,10 @@ check: setup  ## Look at format, lint, types, import layers and doctests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest --doctest-modules src
+	$(MAKE) api
+
+api: setup  ## Write the API reference into build/api, from docstrings
+	$(BIN)/python scripts/api_reference.py build/api
 
 bench: setup  ## Measure, as ratios taken side by side in one run
 	$(BIN)/skerry bench
