@@ -35,13 +35,14 @@ STREAMS = {
         *("road (sensor INT, speed INT)", "readings (gas INT, sensor VARCHAR)"),
     ),
     "sensors.md": ("traffic (sensor VARCHAR, speed DOUBLE)",),
+    "sharing.md": ("traffic (segment INT, speed DOUBLE, flow INT)",),
     "shedding.md": tuple(f"gate_{name} (plate INT)" for name in "abcd"),
     "subscriptions.md": ("traffic (segment INT, speed DOUBLE, flow INT)",),
 }
 """Streams that examples read and a page does not declare. All have an event time ``ts``."""
 
 FOREIGN_OPTIONS = {
-    "benchmarks.md": {"--files", "--max-lag", "--only", "--files-a-batch", "--count", "--mix"},
+    "benchmarks.md": {"--files", "--max-lag", "--only", "--files-a-batch", "--count", "--mix", "--repeats"},
     "deploy.md": {"--conf", "--host", "--init", "--no-deps", "--port", "--stop-timeout", "--target"},
 }
 """Options of other programs, by the page that shows them."""
@@ -204,6 +205,22 @@ def leads_somewhere(page: str, link: str, anchors: dict[str, set[str]]) -> bool:
 
 def test_every_page_is_linked_from_the_readme():
     assert [page for page in PAGES if page != "README.md" and f"(docs/{page}" not in PAGES["README.md"]] == []
+
+
+def test_summary_of_the_papers_counts_the_claims_below_it():
+    verdicts = ("**holds**", "**in direction only**", "**does not hold**")
+    counted = {
+        name: [sum(verdict in row for row in section.splitlines() if row[:1] == "|") for verdict in verdicts]
+        for name, section in re.findall(r"^## `(\w+)`(.*?)(?=^## |\Z)", PAGES["reproduce.md"], re.M | re.S)
+    }
+    told = re.findall(r"\| (\d+) \| (\d+) \| (\d+) \| `skerry reproduce (\w+)`", PAGES["reproduce.md"])
+    assert {name: list(map(int, counts)) for *counts, name in told} == counted
+
+
+def test_every_benchmark_is_in_the_summary():
+    summary, _, details = PAGES["benchmarks.md"].partition("## Summary")[2].partition("\n## ")
+    sections = re.findall(r"^## (.*)", "## " + details, re.M)
+    assert [title for title in sections if f"](#{slug(title)})" not in summary] == []
 
 
 def test_table_of_watermarks_in_concepts_is_true(tmp_path, monkeypatch: pytest.MonkeyPatch):

@@ -19,6 +19,8 @@ def test_public_names_are_these():
         "Outcome",
         "RuleError",
         "RunError",
+        "RunningPipeline",
+        "RunningView",
         "Sensor",
         "Settings",
         "SetupError",
@@ -31,6 +33,7 @@ def test_public_names_are_these():
         "Subscription",
         "Tally",
         "View",
+        "WaitTimeout",
         "__version__",
         "connect",
     ]

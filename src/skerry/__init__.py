@@ -21,11 +21,12 @@ from skerry.errors import (
     SkerryError,
     SourceError,
     SqlError,
+    WaitTimeout,
 )
 
 if TYPE_CHECKING:
     from skerry.catalog import Sensor, Source, Subscription, View
-    from skerry.database import Database, Settings, StandingView, connect
+    from skerry.database import Database, RunningPipeline, RunningView, Settings, StandingView, connect
     from skerry.pipeline.outcome import Outcome, Tally
     from skerry.plan.limits import Limits
     from skerry.sinks.files import FileSink
@@ -43,6 +44,8 @@ __all__ = [
     "Outcome",
     "RuleError",
     "RunError",
+    "RunningPipeline",
+    "RunningView",
     "Sensor",
     "Settings",
     "SetupError",
@@ -55,6 +58,7 @@ __all__ = [
     "Subscription",
     "Tally",
     "View",
+    "WaitTimeout",
     "__version__",
     "connect",
 ]
@@ -67,6 +71,8 @@ _HOMES = {
     "Limits": "skerry.plan.limits",
     "MemorySink": "skerry.sinks.memory",
     "Outcome": "skerry.pipeline.outcome",
+    "RunningPipeline": "skerry.database",
+    "RunningView": "skerry.database",
     "Sensor": "skerry.catalog",
     "Settings": "skerry.database",
     "Sink": "skerry.sinks.sink",

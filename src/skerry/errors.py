@@ -13,6 +13,7 @@
     │   └── CheckpointError     a file of a checkpoint is damaged, missing, or of another run
     ├── SetupError              the machine lacks something; says the command that mends it
     ├── RunError                the pipeline failed or disagrees with itself
+    │   ├── WaitTimeout         what somebody waited for has not come in time; the run goes on
     │   └── LimitError          a view asks for more than it is allowed; it stops, the others go on
     │       └── RuleLimit       a rule program reached a limit while it ran: E401
     │           └── MemoryLimit the limit is that of the memory there is; nobody has set it
@@ -44,6 +45,7 @@ __all__ = [
     "UnknownColumn",
     "UnknownFunction",
     "UnknownStream",
+    "WaitTimeout",
 ]
 
 
@@ -126,7 +128,8 @@ class UnknownFunction(SqlError):
     def __str__(self) -> str:
         """Name the function, and the ones that look like it."""
         name, near, location = self.args
-        message = f"unknown function {name!r}" + (f"; did you mean {_list_names(near)}?" if near else "")
+        own = "one of your own is made with create_function, by the Python program that runs the query"
+        message = f"unknown function {name!r}; " + (f"did you mean {_list_names(near)}?" if near else own)
         return f"{location}: {message}" if location else message
 
 
@@ -192,6 +195,10 @@ class SetupError(SkerryError):
 
 class RunError(SkerryError):
     """A pipeline failed, or two runs that must agree do not."""
+
+
+class WaitTimeout(RunError):
+    """What somebody waited for has not come in time. The run goes on, and can be waited for again."""
 
 
 class LimitError(RunError):

@@ -89,3 +89,20 @@ def test_explain_tells_what_sensors_must_deliver(tmp_path):
     assert "sensors of traffic: 32, of which 16 are awake and 16 asleep\n" in text
     assert "    program: raw, for speed (view slow)\n" in text
     assert "    columns: sensor, ts, speed\n    range of speed: up to 30 (view slow)\n" in text
+
+
+def test_explain_ends_with_what_is_shared_and_what_each_view_adds(tmp_path):
+    made = "CREATE MATERIALIZED VIEW {} AS SELECT AVG({}speed) AS {} FROM TUMBLE(road, ts, INTERVAL '{}' SECOND){};"
+    views = [
+        made.format(*each) for each in (("a", "", "v", 10, ""), ("b", "", "v", 30, ""), ("c", "r.", "w", 30, " AS r"))
+    ]
+    result = explained(tmp_path, SCRIPT.partition(";")[0] + ";" + "".join(views))
+    assert result.stdout.split("\n\n")[-1].splitlines() == [
+        "shared",
+        "  one store of slices over TUMBLE 10 SECOND, TUMBLE 30 SECOND for 2 views; state: one row per slice and group",
+        "    a: adds no state; when a window closes, the merge of up to 1 slice per group; no fold of readings",
+        "    b: adds rows of about 2 slices per group, for it is the longest; "
+        "when a window closes, the merge of up to 3 slices per group; no fold of readings",
+        "  b runs once for 2 equal views",
+        "    c: adds the writing of its answers, and no state",
+    ]

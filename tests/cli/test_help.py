@@ -19,7 +19,7 @@ def read_help(*arguments: str) -> str:
 
 
 def test_commands_are_these():
-    assert ALONE == ["demo", "run", "explain", "verify", "sql", "doctor", "bench", "reproduce", "simulate"]
+    assert ALONE == ["demo", "run", "explain", "verify", "replay", "sql", "doctor", "bench", "reproduce", "simulate"]
 
 
 @pytest.mark.parametrize("command", ALONE)

@@ -45,6 +45,30 @@ def test_view_is_shown_as_it_was_written(queries):
     assert queries("show", "slow") == f"{VIEW}\n"
 
 
+def test_views_of_a_file_come_to_a_run_and_it_is_shown_since_when(queries, project):
+    lines = [f"2026-01-01 00:00:{second:02},{second}" for second in range(60)]
+    (project / "timed.csv").write_text("\n".join(["ts,speed", *lines]))
+    columns = "(ts TIMESTAMP, speed DOUBLE, WATERMARK FOR ts AS ts)"
+    timed = f"CREATE SOURCE timed {columns} WITH (connector='file', path='timed.csv')"
+    skerry.connect(project).execute(f"DROP MATERIALIZED VIEW slow; {timed}; {VIEW.replace('road', 'timed')}")
+    (project / "more.sql").write_text(
+        "CREATE MATERIALIZED VIEW fast AS SELECT speed FROM timed WHERE speed > 50;"
+        "CREATE MATERIALIZED VIEW wrong AS SELECT speed FROM road;"
+    )
+
+    def act(total):
+        if total.batches == 3:
+            queries("add", str(project / "more.sql"))
+            queries("remove", "slow")
+
+    sink = MemorySink()
+    outcome = skerry.connect(project).run(sink, Settings("fjord", step_rows=10), watch=act)
+    assert (outcome.came, outcome.went) == ({"fast": 3}, {"slow": 3})
+    assert queries("show", "fast").splitlines()[1] == "answered by a run from its batch 3 on"
+    assert "not answered by a run: " in queries("show", "wrong")
+    assert sink.table("fast").num_rows == 9
+
+
 @pytest.mark.parametrize("format_", ["jsonl", "parquet"])
 def test_many_are_loaded_from_a_file(queries, project, format_):
     path = project / f"many.{format_}"
@@ -123,3 +147,15 @@ def test_view_that_another_reads_is_removed_only_with_it(queries, project):
     skerry.connect(project).execute("CREATE MATERIALIZED VIEW slower AS SELECT speed FROM slow WHERE speed < 10")
     assert "'slow' is read by slower; drop these first" in queries("remove", "slow", code=2)
     queries("remove", "slow", "slower")
+
+
+def test_who_changes_views_is_told_which_runs_take_that_up(project, capsys):
+    (project / "fast.sql").write_text(VIEW.replace("slow", "fast"))
+    (project / "far.dl").write_text("far(lane) :- road(speed, lane), speed > 80.\n")
+    for arguments in (("add", str(project / "fast.sql")), ("add", str(project / "far.dl")), ("remove", "fast")):
+        assert cli.run_command(["queries", *arguments, "--project", str(project)]) == 0
+        assert "one on Spark, in a network, or with --processes keeps the views that it began with" in (
+            capsys.readouterr().err
+        )
+    assert cli.run_command(["queries", "add", "q1", "road", "speed < 30", "--project", str(project)]) == 0
+    assert capsys.readouterr().err == ""

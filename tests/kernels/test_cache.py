@@ -41,3 +41,12 @@ def test_user_without_a_folder_to_write_gets_a_temporary_one(tmp_path):
     environment = {"PATH": "", "HOME": "/proc/nowhere", "TMPDIR": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
     subprocess.run([sys.executable, "-c", "import skerry.kernels.hash"], env=environment, check=True)
     assert list(tmp_path.glob("skerry-cache-*/kernels/*hash*"))
+
+
+def test_kernel_that_cannot_be_kept_is_compiled_all_the_same(tmp_path):
+    """Numba keeps no code without optimisation that has dynamic globals: it warns, and names the file."""
+    environment = {"PATH": "", "XDG_CACHE_HOME": str(tmp_path), "NUMBA_OPT": "0", "PYTHONPATH": ":".join(sys.path)}
+    call = "import numpy as np; from skerry.kernels.index.grid import _find_cells as f; i = np.int64; z = np.zeros"
+    call += "; print(f(z((1, 2), i), z(1, i), z((1, 2), i)))"
+    done = subprocess.run([sys.executable, "-c", call], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from skerry.build import explain as plans
+from skerry.build.explain_sharing import explain_sharing
 from skerry.cli.demand import describe_demands
 from skerry.cli.script import open_script
 from skerry.database import Database, Settings
@@ -14,7 +15,7 @@ from skerry.network.views.describe import describe_placements
 from skerry.network.views.runtime import choose_placements
 from skerry.pipeline.runtime import RunOptions
 from skerry.plan.fan_out import FanOut
-from skerry.plan.sharing import share
+from skerry.plan.sharing import find_copies, share
 
 __all__ = ["explain"]
 
@@ -29,11 +30,15 @@ def explain(
     """
     database = open_script(script, project)
     found = database.plans()
-    together = [plan for plan in share(found) if isinstance(plan.root, FanOut)]
-    shared = {name: plan for plan in together for name in plan.root.outputs(plan.name)}
-    descriptions = [plans.explain(plan, shared.get(plan.name)) for plan in found] + _subscriptions(database)
+    running, copies = find_copies(found)
+    together = share(running)
+    shared = {name: plan for plan in together if isinstance(plan.root, FanOut) for name in plan.root.outputs(plan.name)}
+    of = {copy.name: copy.of for copy in copies}
+    descriptions = [plans.explain(plan, shared.get(of.get(plan.name, plan.name)), of.get(plan.name)) for plan in found]
+    descriptions += _subscriptions(database)
     if not descriptions:
         raise InputError("the script has no view; add one with CREATE MATERIALIZED VIEW")
+    descriptions += explain_sharing(found, together, copies)
     typer.echo("\n\n".join(descriptions + _networks(database) + describe_demands(database)))
 
 

@@ -8,9 +8,10 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from skerry.catalog import QueryCounter, Subscription
+from skerry.catalog import QueryCounter, Subscription, ViewNews
 from skerry.catalog.counters import SUBSCRIPTION, VIEW
 from skerry.cli.project import look_into
+from skerry.cli.script import read_script
 from skerry.database import connect
 from skerry.errors import CatalogError, InputError
 from skerry.model.time import Micros
@@ -23,30 +24,43 @@ queries = typer.Typer(help="The standing queries of a project: add, load, list, 
 
 _Project = Annotated[Path, typer.Option(help="Project folder with a catalogue.")]
 _HERE = Path()
+_WHO_TAKES_VIEWS_UP = (
+    "a run in this project takes this up with its next batch if it is in one process (--runtime fjord); "
+    "one on Spark, in a network, or with --processes keeps the views that it began with"
+)
 
 
 @queries.command()
 def add(
-    name: Annotated[str, typer.Argument(metavar="ID|PROG.dl", help="What it is called, or a file of rules.")],
+    name: Annotated[str, typer.Argument(metavar="ID|FILE", help="What it is called; or a file .dl or .sql.")],
     stream: Annotated[str | None, typer.Argument(help="Whose readings it is about.")] = None,
     predicate: Annotated[str | None, typer.Argument(help="Which of them.")] = None,
     sink: Annotated[str | None, typer.Option(help="An output of its own for the answers.")] = None,
     project: _Project = _HERE,
 ) -> None:
-    """Subscribe to the readings of a stream for which a predicate holds, or keep the answers of a rule program.
+    """Subscribe to the readings of a stream for which a predicate holds, or add the views of a file.
+
+    A file .dl is a rule program, each output of which becomes a view; a file .sql has statements. A run of the project
+    takes up subscriptions with its next batch, and views if it is in one process (--runtime fjord). A run on Spark, in
+    a network, or with --processes keeps the views that it began with.
 
     Example: skerry queries add q42 traffic "speed < 30 AND segment BETWEEN 3 AND 7"
 
     Example: skerry queries add uncovered.dl
+
+    Example: skerry queries add jams.sql
     """
     if stream is not None and predicate is not None:
         connect(project).subscribe([Subscription(name, stream, predicate, sink)])
     elif stream is None and name.endswith(".dl"):
         typer.echo("\n".join(f"view {view}" for view in connect(project).add_rules(Path(name))))
+        typer.echo(_WHO_TAKES_VIEWS_UP, err=True)
+    elif stream is None and name.endswith(".sql"):
+        connect(project).execute(read_script(Path(name)))
+        typer.echo(_WHO_TAKES_VIEWS_UP, err=True)
     else:
-        raise InputError(
-            f"a subscription has an id, a stream and a predicate, and rules are in a file .dl; got {name!r}"
-        )
+        known = "a subscription has an id, a stream and a predicate; views are in a file .dl (rules) or .sql"
+        raise InputError(f"{known}; got {name!r}")
 
 
 @queries.command()
@@ -104,6 +118,8 @@ def show(
         raise CatalogError(f"there is no standing query {name!r}; skerry queries list tells which there are")
     counter = database.catalog.counters.of(SUBSCRIPTION if found else VIEW, name)
     typer.echo(_describe(found[0]) if found else text or database.catalog.view(name).program)
+    if news := None if found else database.catalog.view_log.news_of(name):
+        typer.echo(_describe_news(news))
     if counter:
         last = _describe_last_match(counter)
         typer.echo(f"matches: {counter.matches}\nlast match: {last}\ncost share: {counter.cost_share:.1%}")
@@ -116,9 +132,16 @@ def remove(
 ) -> None:
     """Strike standing queries.
 
+    A run of the project lets go of subscriptions with its next batch, and of views if it is in one process (--runtime
+    fjord). A run on Spark, in a network, or with --processes keeps the views that it began with.
+
     Example: skerry queries remove q42 q43
     """
-    connect(project).remove(names)
+    database = connect(project)
+    has_views = any(map(database.catalog.has_view, names))
+    database.remove(names)
+    if has_views:
+        typer.echo(_WHO_TAKES_VIEWS_UP, err=True)
 
 
 def _format_counters(found: Sequence[QueryCounter], limit: int) -> str:
@@ -136,6 +159,19 @@ def _format_counters(found: Sequence[QueryCounter], limit: int) -> str:
 
 def _describe_last_match(counter: QueryCounter) -> str:
     return "none" if counter.last_us is None else show_moment(Micros(counter.last_us))
+
+
+def _describe_news(news: ViewNews) -> str:
+    """What a run has made of a view.
+
+    >>> _describe_news(ViewNews("slow", "r", 7, "came"))
+    'answered by a run from its batch 7 on'
+    """
+    if news.event == "refused":
+        return f"not answered by a run: {news.reason}"
+    return f"answered by a run {'from' if news.event == 'came' else 'until'} its batch {news.batch}" + (
+        " on" if news.event == "came" else ""
+    )
 
 
 def _describe(subscription: Subscription) -> str:

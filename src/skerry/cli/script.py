@@ -10,7 +10,7 @@ from skerry.database import Database
 from skerry.errors import InputError
 from skerry.plan.limits import Limits
 
-__all__ = ["open_script"]
+__all__ = ["open_script", "read_script"]
 
 
 def open_script(
@@ -23,12 +23,17 @@ def open_script(
 
     ``answered`` is given the rows of each SELECT over the catalogue.
     """
+    text = read_script(script)
+    database = open_for_run(project, limits)
+    database.execute(text, answered)
+    return database
+
+
+def read_script(script: Path) -> str:
+    """The text of a script."""
     try:
-        text = script.read_text(encoding="utf-8")
+        return script.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise InputError(f"there is no script {str(script)!r}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read the script {str(script)!r}: {error}") from None
-    database = open_for_run(project, limits)
-    database.execute(text, answered)
-    return database

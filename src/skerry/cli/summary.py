@@ -10,6 +10,10 @@ from skerry.pipeline.skew import Load
 __all__ = ["Pace", "count", "summarize"]
 
 
+_MOST_CHANGES = 20
+"""So many views that came or went are named."""
+
+
 @dataclass(frozen=True)
 class Pace:
     """How a run went: on which runtime, for how long, and whether it was told to stop."""
@@ -63,8 +67,25 @@ def summarize(outcome: Outcome, pace: Pace, out: Path | None) -> str:
     if outcome.lag_us:
         lines.append(f"  readings waited {outcome.lag_us / 1e6:.1f} s at the most")
     lines += [f"  {view}: {_describe_wait(sources)}" for view, sources in sorted(outcome.held_back.items())]
+    lines += [f"  {line}" for line in _describe_changes(outcome)]
     lines += [f"  {view}: stopped, {why}" for view, why in sorted(outcome.failures.items())]
     return "\n".join(lines + ([f"answers are in {out}"] if out else []))
+
+
+def _describe_changes(outcome: Outcome) -> list[str]:
+    """The views that came and went while the run went on.
+
+    >>> _describe_changes(Outcome(came={"slow": 3}, went={"slow": 7}, refused={"fast": "there is no file"}))
+    ['slow: came with batch 3, went with batch 7', 'fast: not answered, there is no file']
+    """
+    found: dict[str, list[tuple[int, str]]] = {}
+    for word, changes in (("went", outcome.went), ("came", outcome.came)):
+        for view, batch in changes.items():
+            found.setdefault(view, []).append((batch, f"{word} with batch {batch}"))
+    lines = [f"{view}: {', '.join(text for _, text in sorted(each))}" for view, each in sorted(found.items())]
+    more = [f"and {len(lines) - _MOST_CHANGES} more views came or went"] if len(lines) > _MOST_CHANGES else []
+    refused = [f"{view}: not answered, {why}" for view, why in sorted(outcome.refused.items())]
+    return [*lines[:_MOST_CHANGES], *more, *refused]
 
 
 def _hints(tally: Tally) -> list[str]:

@@ -14,9 +14,10 @@
 
 Rows are compared as a multiset of the texts that csv output gives. ``--- expect error`` is followed
 by a part of the message instead, ``--- tally road`` by ``accepted,late,rejected``, and ``--- failed slow``
-by a part of the reason why a view stopped while the others went on. ``--- sensors`` is followed by a file of sensors in
-YAML, which the catalogue knows from the start. Run files of cases on
-any runtime with ``python -m skerry.testing.cases --runtime spark FILE ...``.
+by a part of the reason why a view stopped while the others went on. ``--- net counts`` is followed by the rows that
+are left of a view that gives changes: how often ``+``, less how often ``-``. ``--- sensors`` is followed by a file of
+sensors in YAML, which the catalogue knows from the start. Run files of cases on any runtime with
+``python -m skerry.testing.cases --runtime spark FILE ...``.
 
 To start a run may take longer than the case itself. ``group_cases`` finds cases without a name in common, and
 ``check_together`` runs those as one: views of other streams do not touch them.
@@ -37,6 +38,7 @@ from skerry.catalog import Catalog
 from skerry.catalog.sensor_file import read_entries
 from skerry.database import Database, Settings
 from skerry.errors import SkerryError
+from skerry.model.changes import MINUS, OP
 from skerry.pipeline.outcome import Outcome
 from skerry.sinks.files import FileSink
 
@@ -61,6 +63,7 @@ class Case:
     sensors: str = ""
     sql: str = ""
     expected: dict[str, str] = field(default_factory=dict)
+    nets: dict[str, str] = field(default_factory=dict)
     tallies: dict[str, str] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     error: str | None = None
@@ -92,12 +95,14 @@ def _enter(case: Case, kind: str, name: str, body: str) -> None:
         case.error = body.strip()
     elif kind == "expect":
         case.expected[name] = body
+    elif kind == "net":
+        case.nets[name] = body
     elif kind == "tally":
         case.tallies[name] = body.strip()
     elif kind == "failed":
         case.failures[name] = body.strip()
     else:
-        raise ValueError(f"unknown block {kind!r}; known are input, sensors, sql, expect, tally, failed")
+        raise ValueError(f"unknown block {kind!r}; known are input, sensors, sql, expect, net, tally, failed")
 
 
 def check(case: Case, settings: Settings) -> list[str]:
@@ -141,7 +146,7 @@ def _find_names(case: Case) -> set[str]:
     if case.error or case.failures or case.sensors or _SHARED.search(case.sql):
         return set()
     named = {name.casefold() for pair in _NAMED.findall(case.sql) for name in pair if name}
-    return named | {name.casefold() for name in (*case.inputs, *case.expected)}
+    return named | {name.casefold() for name in (*case.inputs, *case.expected, *case.nets)}
 
 
 def _check_run(cases: Sequence[Case], settings: Settings) -> list[list[str]]:
@@ -174,24 +179,39 @@ def _compare_case(case: Case, cases: Sequence[Case], outcome: Outcome, out: Path
     if case.error:
         return [f"no error, expected {case.error!r}"]
     differences = [_compare(name, body, out) for name, body in case.expected.items()]
+    differences += [_compare(name, body, out, is_net=True) for name, body in case.nets.items()]
     tallies = [_compare_tally(outcome, name, expected) for name, expected in case.tallies.items()]
     others = {name for other in cases if other is not case for name in _find_names(other)}
     failures = {view: why for view, why in outcome.failures.items() if view.casefold() not in others}
     return [found for found in [*differences, *tallies, *_compare_failures(failures, case)] if found]
 
 
-def _compare(name: str, body: str, out: Path) -> str | None:
+def _compare(name: str, body: str, out: Path, *, is_net: bool = False) -> str | None:
     header, wanted = _rows(body)
     found: Rows = Counter()
     for part in sorted((out / name).glob("part-*.csv")):
         found_header, rows = _rows(part.read_text())
+        if is_net:
+            found_header, rows = _take_net(found_header, rows)
         if found_header != header:
             return f"{name}: columns are {found_header}, expected {header}"
-        found += rows
+        found.update(rows)
+    if is_net and min(found.values(), default=0) < 0:
+        return f"{name}: taken back and never given {sorted(-found)[:5]}"
     missing, surplus = wanted - found, found - wanted
     if not missing and not surplus:
         return None
     return f"{name}: missing {sorted(missing.elements())[:5]}, not expected {sorted(surplus.elements())[:5]}"
+
+
+def _take_net(header: tuple[str, ...], rows: Rows) -> tuple[tuple[str, ...], Rows]:
+    """Rows that come less rows that go, without the column that says so."""
+    if header[:1] != (OP,):
+        return header, rows
+    net: Rows = Counter()
+    for (op, *row), count in rows.items():
+        net[tuple(row)] += -count if op == MINUS else count
+    return header[1:], net
 
 
 def _rows(text: str) -> tuple[tuple[str, ...], Rows]:
