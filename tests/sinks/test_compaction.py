@@ -73,6 +73,17 @@ def test_each_listing_of_the_folder_has_each_row_once(tmp_path, format_):
     assert any(part.is_merged for part in find_parts(tmp_path / "v"))
 
 
+def test_files_of_runs_that_were_restarted_often_become_few(tmp_path):
+    for start in range(0, 80, 5):
+        sink = opened(tmp_path, recorded=start)
+        for batch in range(start, start + 5):
+            sink.write("v", batch, rows(batch))
+            sink.settle()
+        sink.close()
+    assert len(names(tmp_path)) < 2 * MANY
+    assert batches(tmp_path, "csv") == [batch for batch in range(80) for _ in range(2)]
+
+
 def test_batch_that_runs_again_after_it_was_merged_is_there_once(tmp_path):
     sink = opened(tmp_path)
     for batch in range(40):

@@ -2,8 +2,9 @@
 
 A folder is never seen half done. The larger file is written elsewhere; a second folder is made of it and of links to
 all files that stay; then the two folders change places in one step (``model.exchange``). Whoever lists the folder
-before sees the small files, whoever lists it after sees the large one. Who has listed it before and opens a file after
-finds it gone, and lists again. After a crash, one of the two folders is in place, whole, and the other is removed.
+before sees the small files, whoever lists it after sees the large one. The folder that was replaced is removed a while
+later, so that a listing that had begun comes to its end. Who has listed it before and opens a file after finds it gone,
+and lists again. After a crash, one of the two folders is in place, whole, and the other is removed.
 
 Which files: as soon as ``_MANY`` that follow each other are of one level of size, or smaller, and ``_MANY`` of them of
 that level. So each row is written once per level, and there are never many files of one level:
@@ -15,6 +16,8 @@ that level. So each row is written once per level, and there are never many file
 import logging
 import os
 import shutil
+import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -28,6 +31,8 @@ __all__ = ["MANY", "Compaction"]
 
 MANY = 16
 """So many files of a kind become one."""
+_LISTED_WITHIN_SECONDS = 1.0
+"""A listing that has begun ends within this time; those of ours look whether it did (``sinks.parts``)."""
 _LEAST_BYTES, _FACTOR, _LEVELS = 1 << 16, 8, 4
 _log = logging.getLogger(__name__)
 
@@ -46,13 +51,19 @@ class Compaction:
         self._fresh: dict[Path, int] = {}
         self._before: dict[Path, int] = {}
         self._is_possible = True
+        self._made = 0
+        self._replaced: deque[tuple[float, Path]] = deque()
         shutil.rmtree(workshop, ignore_errors=True)
 
     def note(self, folder: Path, files: int, before: int) -> None:
-        """Learn of new files in a folder; batches before ``before`` are recorded, and can be put together."""
+        """Learn of new files in a folder; batches before ``before`` are recorded, and can be put together.
+
+        What a run that went before has left counts too: or a run that is restarted often would put nothing together.
+        """
         self._raise_failure(folder)
         self._before[folder] = before
-        self._fresh[folder] = self._fresh.get(folder, 0) + files
+        known = self._fresh.get(folder)
+        self._fresh[folder] = len(find_parts(folder)) if known is None else known + files
         if self._fresh[folder] >= MANY and folder not in self._pending:
             self._fresh[folder] = 0
             self._pending[folder] = self._pool.submit(self.compact, folder, before)
@@ -65,6 +76,7 @@ class Compaction:
             *(self._pool.submit(self.compact, folder, self._before[folder]) for folder in rest),
         ]
         self._pool.shutdown()
+        shutil.rmtree(self._workshop, ignore_errors=True)
         for each in under_way:
             each.result()
 
@@ -78,13 +90,20 @@ class Compaction:
         except OSError as error:
             self._is_possible = False
             _log.warning("files in %s are not put together: %s", folder, error.strerror)
-        finally:
-            shutil.rmtree(self._workshop, ignore_errors=True)
 
     def _replace(self, folder: Path, chosen: Sequence[Part]) -> None:
-        beside, first = self._workshop / "folder", chosen[0]
-        shutil.rmtree(self._workshop, ignore_errors=True)
+        self._remove_replaced()
+        beside = self._workshop / str(self._made)
+        self._made += 1
         beside.mkdir(parents=True)
+        try:
+            self._merge_into(beside, folder, chosen)
+        finally:
+            self._replaced.append((time.monotonic(), beside))
+
+    def _merge_into(self, beside: Path, folder: Path, chosen: Sequence[Part]) -> None:
+        """Make the folder that is to be in place, and exchange the two."""
+        first = chosen[0]
         merged = beside / f"{name_part(first.first, chosen[-1].last)}{first.path.suffix}"
         self._merge([part.path for part in chosen], merged)
         if self._synced:
@@ -101,6 +120,10 @@ class Compaction:
             exchange(beside, folder)
         if self._synced:
             sync([folder])
+
+    def _remove_replaced(self) -> None:
+        while self._replaced and self._replaced[0][0] < time.monotonic() - _LISTED_WITHIN_SECONDS:
+            shutil.rmtree(self._replaced.popleft()[1], ignore_errors=True)
 
     def _raise_failure(self, folder: Path) -> None:
         """What went wrong in the background is raised to the run."""

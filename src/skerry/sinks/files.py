@@ -101,6 +101,7 @@ class FileSink(Sink):
     def claim(self, run: str, batches: int) -> None:
         """Look for the mark that this run has left beside its answers, if it goes on."""
         self._run, self._batches, self._files = run, batches, replace(self._files, synced=True)
+        self._recorded_batches = self._settled_batches = batches
         if not batches:
             return
         try:

@@ -50,8 +50,16 @@ class Part:
 
 
 def find_parts(folder: Path) -> list[Part]:
-    """The parts in a folder, in the order of their batches and tasks."""
-    return sorted(part for path in folder.iterdir() if (part := Part.of(path)) is not None)
+    """The parts in a folder, in the order of their batches and tasks.
+
+    A folder that was replaced by another while it was listed (``sinks.compaction``) is listed again: it may have been
+    removed file by file meanwhile.
+    """
+    while True:
+        listed = folder.stat().st_ino
+        found = sorted(part for path in folder.iterdir() if (part := Part.of(path)) is not None)
+        if folder.stat().st_ino == listed:
+            return found
 
 
 def name_part(first: int, last: int | None = None, task: int | None = None) -> str:
