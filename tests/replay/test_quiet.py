@@ -1,4 +1,6 @@
+import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pyarrow as pa
 
@@ -81,7 +83,8 @@ def test_silence_of_all_sensors_is_noticed_and_a_sensor_that_comes_back_is_in_ti
         if connector.come == seconds(65):
             connector._given[0].append(batch([(seconds(64), 1)], SCHEMA))
 
-    monkeypatch.setattr("skerry.fjord.runtime.time.sleep", sleep)
+    # The module's own clock, not the process's: other threads sleep too.
+    monkeypatch.setattr("skerry.fjord.runtime.time", SimpleNamespace(sleep=sleep, monotonic=time.monotonic))
     runtime = FjordRuntime(Pipeline((connector,), views), MemorySink())
     for outcome, answers in runtime.steps(stopped=lambda: connector.come > seconds(75)):
         found += answers["quiet"].column("sensor").to_pylist() if "quiet" in answers else []
