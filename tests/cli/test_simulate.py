@@ -131,3 +131,10 @@ def test_links_change_as_a_file_says(paths):
     for run in json.loads((paths / "out.json").read_text())["runs"]:
         assert {tuple(row) for row in run["answers"]["H"]} == list_last_steps(left, 4)
         assert (run["missed"], run["wrong"]) == (0, 0)
+
+
+def test_losses_of_links_and_motes_that_cannot_reach_each_other_are_named(paths):
+    (paths / "links.csv").write_text("from,to,loss\n0,1,0.1\n1,0,1\n2,3,\n3,4,\n")
+    result = CliRunner().invoke(app, ["simulate", "paths.dl", "--topology", "file:links.csv", "--strategy", "local"])
+    assert "local, stage order, loss 0 to 1" in result.stdout
+    assert "warning: not all motes can reach each other" in result.stderr

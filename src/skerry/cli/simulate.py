@@ -66,6 +66,8 @@ def simulate(
     reports = [describe_run(run, seed + number) for number, run in enumerate(found)]
     typer.echo(_format_head(task, program, found[0]))
     typer.echo(format_table(reports, sum(map(len, found[0].expected.values()))))
+    if not field.is_connected:
+        typer.echo("warning: not all motes can reach each other; what needs facts from both sides is missed", err=True)
     late_us = max(run.late_us for run in found)
     if late_us:
         typer.echo(
@@ -136,7 +138,7 @@ def _show_to(trace: Trace) -> Callable[[Network], None]:
 def _format_head(task: _Task, program: Path, first: Run) -> str:
     answers = ", ".join(f"{name} {len(rows):,}" for name, rows in first.answers.items())
     motes = f"{len(task.topology):,} motes"
-    how = f"{first.strategy}, {task.order} order, loss {task.settings.loss:g}"
+    how = f"{first.strategy}, {task.order} order, {_format_loss(task)}"
     head = f"{program.name} on {task.topology.name} ({motes}): {how}"
     least = min(first.estimates.values(), default=0)
     tried = ", ".join(
@@ -147,9 +149,16 @@ def _format_head(task: _Task, program: Path, first: Run) -> str:
     return "\n".join([head, *chosen, f"answers of the first run: {answers or 'none'}"])
 
 
+def _format_loss(task: _Task) -> str:
+    """The radio's loss, or from which to which links lose where they have their own."""
+    found = {task.topology.losses.get(link, task.settings.loss) for link in task.topology.links}
+    found = found or {task.settings.loss}
+    return f"loss {min(found):g}" if len(found) == 1 else f"loss {min(found):g} to {max(found):g}"
+
+
 def _make_scene(task: _Task, program: Path, run: Run, trace: Trace, seed: int) -> Scene:
     missed = "" if not run.missed else f", {100 * run.missed:.3g} % missed"
-    details = f"{task.topology.name}, {task.order} order, loss {task.settings.loss:g}, seed {seed}{missed}"
+    details = f"{task.topology.name}, {task.order} order, {_format_loss(task)}, seed {seed}{missed}"
     title = f"{program.name}, {run.strategy}: {run.tally.total:,} messages"
     return Scene(task.topology, trace.transmissions, title, details, frozenset(_list_steps(task, run)))
 

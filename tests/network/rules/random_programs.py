@@ -80,12 +80,20 @@ class _Writer:
         self.bases = random.sample(sorted(BASES), random.randint(1, 3))
         self.lines += [DECLARATIONS[base] for base in self.bases]
         self.known = {"g": ("node", "node"), **{base: BASES[base] for base in self.bases}}
+        if random.random() < 0.3:
+            self.written()
         for layer in range(random.randint(1, 3)):
             random.choice((self.plain, self.plain, self.staged, self.gathering, self.denying))(f"p{layer}")
         derived = [name for name in self.known if name not in ("g", *self.bases)]
         if random.random() < 0.5:
             self.lines += [f"output {name}." for name in derived if random.random() < 0.5]
         return "\n".join(self.lines)
+
+    def written(self) -> None:
+        """Facts of the text, which all motes know from the start."""
+        self.declare("f", ("node", "int"))
+        facts = [f"f({self.constant('node')}, {self.constant('int')})." for _ in range(self.random.randint(1, 3))]
+        self.lines += dict.fromkeys(facts)
 
     def argument(self, kind: str) -> str:
         if kind == "time":

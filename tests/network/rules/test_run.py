@@ -101,3 +101,17 @@ def test_examples_with_facts_agree(name, strategy):
     facts = read_network_facts(RULES / "facts" / name, checked)
     run = simulate(checked, facts, make_grid(3, 4), strategy=strategy, seed=5)
     assert run.answers == run.expected
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("strategy", TECHNIQUES)
+def test_facts_of_the_text_are_older_than_the_first_facts_that_come(strategy, order):
+    text = "base v(n: node) host n. a(0, 7). b(1, 8). b(2, 9). s(n, x) :- b(n, x), v(n)."
+    facts = Facts([Tick(0, {"v": [(1,)]})], 1)
+    run = simulate(check(read(text)), facts, make_grid(1, 3), strategy=strategy, order=order)
+    assert run.answers == run.expected == {"a": [(0, 7)], "b": [(1, 8), (2, 9)], "s": [(1, 8)]}
+
+
+def test_facts_of_the_text_beyond_a_limit_do_not_hold():
+    run = simulate(check(read("derived a(d: int) limit d <= 3. a(1). a(5). b(d) :- a(d).")), None, make_grid(1, 2))
+    assert run.answers == run.expected == {"a": [(1,)], "b": [(1,)]}

@@ -75,7 +75,7 @@ def _list_schemas(checked: Checked, unit: int) -> Iterator[Schema]:
         if name.startswith(SINCE):
             continue
         number, position, component = positions.get(name, (-1, 0, None))
-        yield Schema(
+        schema = Schema(
             name=name,
             types=tuple(column.type for column in each.columns),
             host=0 if each.link is not None else each.host,
@@ -90,6 +90,11 @@ def _list_schemas(checked: Checked, unit: int) -> Iterator[Schema]:
             time=each.time,
             span=None if each.window_us is None else in_units(each.window_us, unit),
         )
+        yield schema if schema.known is None else _drop_beyond_limits(schema, schema.known)
+
+
+def _drop_beyond_limits(schema: Schema, known: Sequence[Row]) -> Schema:
+    return replace(schema, known=tuple(row for row in known if not schema.exceeds_limit(row)))
 
 
 def _list_keys(predicate: Predicate, checked: Checked) -> tuple[int, ...]:

@@ -125,7 +125,8 @@ class Component:
         """Begin with what needs no message: tuples of the program's text, links, and rules without joins."""
         for number, schema in enumerate(self._program.schemas.values()):
             for index, row in enumerate(schema.known or ()):
-                self.store.add(Stored((_EVERYWHERE, number, index), schema.name, row, None, is_own=True))
+                identity = (_EVERYWHERE, -1 - number, index)  # older than all facts, as links are
+                self.store.add(Stored(identity, schema.name, row, None, is_own=True))
         for number, schema in enumerate(self._program.schemas.values()):
             if schema.link is not None:
                 self._add_links(schema.name, schema.link, number)

@@ -60,6 +60,11 @@ class RuleNetwork:
         """What holds, on all motes together."""
         return (holding for component in self.components for holding in component.holdings)
 
+    def list_rows(self, predicate: str) -> Iterator[Row]:
+        """What holds of a predicate. Tuples that the program's text says live nowhere: every mote knows them."""
+        yield from self._program.schemas[predicate].known or ()
+        yield from (holding.row for holding in self.holdings if holding.predicate == predicate)
+
     def run(self, checked: Checked, facts: Facts) -> None:
         """Give every mote its facts, and let time go on until nothing happens any more."""
         self.begin(checked, facts)

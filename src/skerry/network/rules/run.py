@@ -136,10 +136,7 @@ def _check_known(known: Sequence[str], name: str, what: str) -> None:
 def _report(motes: RuleNetwork, checked: Checked, expected: Answers, strategy: str, estimates: Estimates) -> Run:
     """Read what every mote holds."""
     held, measures = list(motes.holdings), motes.measures
-    answers = {
-        output.predicate: _sort(each.row for each in held if each.predicate == output.predicate)
-        for output in checked.outputs
-    }
+    answers = {output.predicate: _sort(motes.list_rows(output.predicate)) for output in checked.outputs}
     derived = [len(each.derivations) for each in held if not checked.predicates[each.predicate].base]
     return Run(
         answers,
