@@ -97,6 +97,23 @@ def test_batch_that_runs_again_after_it_was_merged_is_there_once(tmp_path):
     assert batches(tmp_path, "csv") == [batch for batch in range(41) for _ in range(2)]
 
 
+def test_batches_that_a_killed_run_had_begun_are_settled_before_they_are_merged(tmp_path):
+    sink = opened(tmp_path)
+    for batch in range(5 * MANY):
+        sink.write("v", batch, rows(batch))
+        if batch < MANY:
+            sink.settle()
+    again = opened(tmp_path, recorded=5 * MANY)  # so many have begun; all but the first are done again
+    for batch in range(MANY, 5 * MANY):
+        again.write("v", batch, rows(batch))
+    compacted = again._compaction._pending.get(tmp_path / "v")
+    if compacted:
+        compacted.result()
+    again.settle()
+    again.close()
+    assert batches(tmp_path, "csv") == [batch for batch in range(5 * MANY) for _ in range(2)]
+
+
 def test_files_that_are_not_recorded_yet_stay_as_they_are(tmp_path):
     sink = opened(tmp_path)
     for batch in range(4 * MANY):

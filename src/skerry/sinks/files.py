@@ -84,6 +84,7 @@ class FileSink(Sink):
         self._run: str | None = None
         self._batches: int | None = None
         self._unsettled: set[Path] = set()
+        self._first_unsettled: int | None = None
         self._settled_batches = self._recorded_batches = 0
         self._compaction: Compaction | None = None
 
@@ -170,7 +171,9 @@ class FileSink(Sink):
                 _tidy(folder, number, written)
         self._newest[output] = max(number, self._newest.get(output, -1))
         # Of a run that may be killed and go on, what it may have to do again stays in files of its own.
-        recorded = min(number, self._recorded_batches) if self._files.synced else number
+        # What a run that went before has begun, and this one does again, is not recorded before this one has settled it.
+        settled = number if self._first_unsettled is None else self._first_unsettled
+        recorded = min(number, settled, self._recorded_batches) if self._files.synced else number
         self._compaction.note(folder, len(written), before=recorded)
 
     def _write_files(self, output: str, number: int, rows: pa.RecordBatch, parts: Sequence[int]) -> set[Path]:
@@ -181,8 +184,9 @@ class FileSink(Sink):
         if rows.num_rows:
             written.add(files.path(output, number))
             files.write(files.path(output, number), rows)
-        if files.synced:
+        if files.synced and written:
             self._unsettled |= written
+            self._first_unsettled = number if self._first_unsettled is None else min(number, self._first_unsettled)
         return written
 
     def _list_stale(self, folder: Path, *, resume: bool) -> list[Path]:
@@ -204,7 +208,7 @@ class FileSink(Sink):
         if self._compaction and self._unsettled:
             with self._compaction.lock:
                 sync(self._unsettled)
-        self._unsettled = set()
+        self._unsettled, self._first_unsettled = set(), None
         self._recorded_batches = self._settled_batches
         self._settled_batches = max([self._settled_batches, *(newest + 1 for newest in self._newest.values())])
 
