@@ -171,7 +171,7 @@ class FileSink(Sink):
                 _tidy(folder, number, written)
         self._newest[output] = max(number, self._newest.get(output, -1))
         # Of a run that may be killed and go on, what it may have to do again stays in files of its own.
-        # What a run that went before has begun, and this one does again, is not recorded before this one has settled it.
+        # What a run that went before has begun, and this one does again, counts once this one has settled it.
         settled = number if self._first_unsettled is None else self._first_unsettled
         recorded = min(number, settled, self._recorded_batches) if self._files.synced else number
         self._compaction.note(folder, len(written), before=recorded)

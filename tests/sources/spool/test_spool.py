@@ -95,6 +95,71 @@ def test_damage_is_told_with_its_place(tmp_path, use):
         use(tmp_path)
 
 
+def flip(folder, first, frame):
+    """Break the mark of a frame."""
+    segments = Segments(folder)
+    segments.count()
+    with open(segment_path(folder, first), "r+b") as file:
+        file.seek(segments.header(frame).offset)
+        file.write(b"?")
+
+
+@pytest.mark.parametrize("frame", range(4))
+def test_frame_that_has_lost_its_mark_is_known_by_its_checksum(tmp_path, frame):
+    write(tmp_path, 4, segment_bytes=10**6)
+    flip(tmp_path, 0, frame)
+    write(tmp_path, 1, first=4, segment_bytes=10**6)
+    assert read(tmp_path) == [f"line {number}" for number in range(5)]
+
+
+def test_header_that_is_gone_takes_no_frames_behind_it_along(tmp_path):
+    write(tmp_path, 4, segment_bytes=10**6)
+    path, segments = segment_path(tmp_path, 0), Segments(tmp_path)
+    segments.count()
+    before = path.read_bytes()
+    start = segments.header(1).offset
+    path.write_bytes(before[:start] + bytes(60) + before[start + 60 :])
+    with pytest.raises(RunError, match=f"is damaged at byte {start}"):
+        write(tmp_path, 1)
+    assert len(path.read_bytes()) == len(before)
+
+
+def check(folder, frame):
+    SpoolLane("spool", folder).resume_at(frame)
+
+
+def test_spool_that_is_not_what_was_read_is_told(tmp_path):
+    write(tmp_path, 20)
+    firsts = list_segments(tmp_path)
+    check(tmp_path, 0)
+    check(tmp_path, 20)
+    with pytest.raises(SourceError, match="has 20 frames, and the checkpoint goes on from frame 21"):
+        check(tmp_path, 21)
+    with pytest.raises(SourceError, match="has 0 frames, and the checkpoint goes on from frame 1"):
+        check(tmp_path / "other", 1)
+    flip(tmp_path, firsts[1], firsts[1])
+    with pytest.raises(SourceError, match=f"{firsts[1]}.spool is damaged at byte 0"):
+        check(tmp_path, 20)
+    segment_path(tmp_path, firsts[1]).unlink()
+    with pytest.raises(SourceError, match=f"has no frames {firsts[1]} to {firsts[2] - 1} any more"):
+        check(tmp_path, 20)
+    segment_path(tmp_path, firsts[0]).unlink()
+    with pytest.raises(SourceError, match="has no frame 0 any more"):
+        check(tmp_path, 0)
+
+
+def test_clock_of_a_spool_that_is_no_moment_is_damage(tmp_path):
+    (tmp_path / "time").write_bytes(b"yyyyyyyyyyyyyyyyy")
+    with pytest.raises(SourceError, match="time is damaged"):
+        SpoolLane("spool", tmp_path).come()
+
+
+def test_spool_that_cannot_be_made_is_told(tmp_path):
+    (tmp_path / "spool").write_text("")
+    with pytest.raises(RunError, match=r"cannot use the spool .*: File exists"):
+        write(tmp_path / "spool", 1)
+
+
 def test_done_segments_go_but_for_those_that_tell_doubles(tmp_path):
     write(tmp_path, 20)
     segments = Segments(tmp_path)

@@ -4,7 +4,8 @@
     "SKF1", or four zeros: the frame is not valid yet      JSON   an Arrow batch of ``RECEIVED``
 
 A frame is written with zeros for its mark, brought to disk, and then marked. So whoever sees the mark sees a frame that
-a crash cannot take back; one that is whole but not marked is marked by the writer that comes after the crash.
+a crash cannot take back; one that is whole but not marked is marked by the writer that comes after the crash. Frames
+behind each other are whole but for the last: anything else is damage, and is told.
 """
 
 import json
@@ -23,6 +24,7 @@ __all__ = [
     "MARK",
     "RECEIVED",
     "Header",
+    "has_frame",
     "is_whole",
     "pack_frame",
     "read_body",
@@ -71,7 +73,7 @@ def read_header(data: bytes, offset: int) -> Header | None:
     if len(data) < HEADER_BYTES:
         return None
     mark, checksum, rows, time_us, note_bytes, body_bytes = _HEADER.unpack(data[:HEADER_BYTES])
-    if mark not in (MARK, _UNMARKED) or not body_bytes:
+    if not body_bytes:
         return None
     return Header(offset, mark == MARK, checksum, rows, Micros(time_us), note_bytes, body_bytes)
 
@@ -80,6 +82,17 @@ def is_whole(header: Header, data: bytes) -> bool:
     """Whether note and body, which these bytes are, are as they were written."""
     fields = header.rows, header.time_us, header.note_bytes, header.body_bytes
     return len(data) == header.note_bytes + header.body_bytes and _checksum(fields, data) == header.checksum
+
+
+def has_frame(data: bytes) -> bool:
+    """Whether a frame that was marked begins somewhere in these bytes."""
+    start = data.find(MARK)
+    while start >= 0:
+        header = read_header(data[start : start + HEADER_BYTES], start)
+        if header and is_whole(header, data[start + HEADER_BYTES : header.end]):
+            return True
+        start = data.find(MARK, start + 1)
+    return False
 
 
 def read_note(header: Header, data: bytes) -> dict[str, Any]:

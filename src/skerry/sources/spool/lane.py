@@ -42,6 +42,10 @@ class SpoolLane(Lane):
         said, count = read_time(self._folder), self.count()  # in this order: what was there when it was said is seen
         return max(said, self.last(count - 1)) if count > self._segments.first else said
 
+    def resume_at(self, unit: int) -> None:
+        """Make sure that the frames are there, from this one on."""
+        self._segments.check(unit)
+
     def forget(self, unit: int) -> None:
         """Remove what was received before a frame, but for enough to know doubles by."""
         self._segments.forget(unit, _KEPT_ROWS)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from skerry.errors import SourceError
 from skerry.sources.spool.frame import HEADER_BYTES, Header, is_whole, read_body, read_header
 
-__all__ = ["Segments", "list_segments", "segment_path"]
+__all__ = ["Segments", "describe_damage", "list_segments", "segment_path"]
 
 _SUFFIX = ".spool"
 
@@ -24,6 +24,11 @@ _SUFFIX = ".spool"
 def segment_path(folder: Path, first: int) -> Path:
     """Where the segment is whose first frame has this number."""
     return folder / f"{first:012}{_SUFFIX}"
+
+
+def describe_damage(path: Path, offset: int) -> str:
+    """The words for a segment that is not as it was written."""
+    return f"{path} is damaged at byte {offset}: what is there is not what was written"
 
 
 class Segments:
@@ -51,6 +56,25 @@ class Segments:
                 return following
             self._firsts.append(following)
         return 0
+
+    def check(self, frame: int) -> None:
+        """Raise if the frames from one on are not there: a reader would wait for them, or pass over new ones."""
+        listed = list_segments(self._folder)
+        count = self.count()
+        if behind := [first for first in listed if first > count]:
+            self._raise_gap(count, behind[0])
+        if frame > count:
+            gone = f"the spool {self._folder} has {count} frames, and the checkpoint goes on from frame {frame}"
+            raise SourceError(f"{gone}: what is there is not what was written; start anew with another checkpoint")
+        if count and frame < self.first:
+            self._find_segment(frame)
+
+    def _raise_gap(self, count: int, following: int) -> None:
+        last = self._firsts[-1]
+        path, end = segment_path(self._folder, last), self._headers[last][-1].end if self._headers[last] else 0
+        if path.stat().st_size > end:
+            raise SourceError(describe_damage(path, end))
+        raise SourceError(f"the spool {self._folder} has no frames {count} to {following - 1} any more")
 
     def header(self, frame: int) -> Header:
         """The header of a frame."""
@@ -121,5 +145,5 @@ def list_segments(folder: Path) -> list[int]:
 def _read_frame(descriptor: int, path: Path, header: Header) -> pa.RecordBatch:
     data = os.pread(descriptor, header.end - header.offset - HEADER_BYTES, header.offset + HEADER_BYTES)
     if not is_whole(header, data):
-        raise SourceError(f"{path} is damaged at byte {header.offset}: what is there is not what was written")
+        raise SourceError(describe_damage(path, header.offset))
     return read_body(header, data)

@@ -9,11 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from skerry.errors import RunError
+from skerry.errors import RunError, SourceError
 from skerry.model.atomic_write import sync
-from skerry.model.time import START_OF_TIME, Micros
-from skerry.sources.spool.frame import HEADER_BYTES, MARK, is_whole, pack_frame, read_header, read_note
-from skerry.sources.spool.segments import list_segments, segment_path
+from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
+from skerry.sources.spool.frame import HEADER_BYTES, MARK, has_frame, is_whole, pack_frame, read_header, read_note
+from skerry.sources.spool.segments import describe_damage, list_segments, segment_path
 
 __all__ = ["SpoolWriter", "read_time", "tell_time"]
 
@@ -26,9 +26,13 @@ _SEGMENT_FRAMES = 4_096
 def read_time(folder: Path) -> Micros:
     """Until when all that has come is on disk, as the writer of a spool says."""
     try:
-        return Micros(int.from_bytes((folder / _TIME).read_bytes()))
+        found = (folder / _TIME).read_bytes()
     except FileNotFoundError:
         return START_OF_TIME
+    moment = int.from_bytes(found)
+    if moment > END_OF_TIME:
+        raise SourceError(f"{folder / _TIME} is damaged: {found[:16]!r} is no moment")
+    return Micros(moment)
 
 
 def tell_time() -> Micros:
@@ -44,14 +48,17 @@ class SpoolWriter:
     """
 
     def __init__(self, folder: Path, segment_bytes: int = _SEGMENT_BYTES) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self._folder, self._segment_bytes = folder, segment_bytes
         self.notes: dict[str, Any] = {}
         self._file: int | None = None
         self._time_file: int | None = None
         self._first = self._frames = self._offset = 0
         self._last_us = Micros(0)
-        self._open_last()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._open_last()
+        except OSError as error:
+            raise RunError(f"cannot use the spool {folder}: {error.strerror}") from None
 
     def __enter__(self) -> "SpoolWriter":
         """Go on where the last writer has stopped."""
@@ -129,6 +136,9 @@ class SpoolWriter:
         self._file = os.open(segment_path(self._folder, self._first), os.O_RDWR)
         while self._take_up_frame():
             pass
+        rest = os.pread(self._file, os.fstat(self._file).st_size - self._offset, self._offset)
+        if has_frame(rest):  # a crash breaks off the last frame alone
+            raise RunError(describe_damage(segment_path(self._folder, self._first), self._offset))
         os.ftruncate(self._file, self._offset)
         os.fsync(self._file)
 
@@ -140,8 +150,7 @@ class SpoolWriter:
         data = os.pread(self._file, header.end - header.offset - HEADER_BYTES, header.offset + HEADER_BYTES)
         if not is_whole(header, data):
             if header.is_marked:
-                path = segment_path(self._folder, self._first)
-                raise RunError(f"{path} is damaged at byte {header.offset}: what is there is not what was written")
+                raise RunError(describe_damage(segment_path(self._folder, self._first), header.offset))
             return False
         _write_all(self._file, MARK, header.offset)
         self.notes |= read_note(header, data)
