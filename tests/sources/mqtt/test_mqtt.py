@@ -159,6 +159,26 @@ def test_broker_that_restarts_is_found_again(tmp_path):
     assert values(source) == [1, 2]
 
 
+def test_message_of_a_connection_that_is_lost_is_not_acknowledged_by_the_next(tmp_path, monkeypatch):
+    """The next one may have given the number to another message, which is not on disk yet."""
+    waiting, acknowledged = [], []
+    with Broker() as own:
+        receiving = open_source(own.url, tmp_path, "numbers").receive()
+        monkeypatch.setattr(receiving._client, "ack", lambda number, qos: acknowledged.append(number))
+        monkeypatch.setattr(receiving._receiver, "put", lambda message, done: waiting.append(done))
+        with receiving:
+            for number in (1001, 1002):
+                message = paho.MQTTMessage(mid=number, topic=b"numbers/a/data")
+                message.payload, message.qos = make(number).encode(), 1
+                receiving._on_message(receiving._client, None, message)
+                if number == 1001:
+                    own.restart()
+                    wait_for(lambda: receiving._connections > 2)
+            for done in waiting:
+                done()
+    assert [number for number in acknowledged if number > 1000] == [1002]
+
+
 RECEIVE = """
 import sys, time
 from pathlib import Path

@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from uuid import uuid4
@@ -59,6 +60,8 @@ class MqttReceiving:
         self._echoing = threading.Thread(target=self._keep_echoing, name="echo", daemon=True)
         self._failure: SkerryError | None = None
         self._is_closing = False
+        self._connections = 0
+        """Rises when one begins, and when it ends."""
         self._client = self._make_client(client_id, base)
 
     def __enter__(self) -> "MqttReceiving":
@@ -149,6 +152,7 @@ class MqttReceiving:
         if code.is_failure:
             self._fail(f"{code}".lower())
             return
+        self._connections += 1
         self._echo.forget()
         wanted = [(self._topic.filter, self._options.qos), (self._echo.topic, 1)]
         if self._channel:
@@ -173,6 +177,7 @@ class MqttReceiving:
         code: ReasonCode,
         more: Properties | None,
     ) -> None:
+        self._connections += 1
         if code.is_failure and not self._is_closing:
             _log.warning("source %s: the broker is gone (%s); trying again", self._source, code)
 
@@ -184,7 +189,7 @@ class MqttReceiving:
             message.topic, payload, now, float("inf") if message.retain else age_s
         )
         if is_echo or is_state or message.retain:
-            self._acknowledge(message)
+            self._acknowledge(message, self._connections)
             return
         if self._options.encoding == "cbor":
             payload, problem = to_json(payload)
@@ -192,12 +197,17 @@ class MqttReceiving:
             self._channel.note_data(message.topic, payload, now, age_s)
         taken = Message(message.topic, payload, now, problem, is_repeated=message.dup)
         try:
-            self._receiver.put(taken, lambda: self._acknowledge(message))
+            self._receiver.put(taken, partial(self._acknowledge, message, self._connections))
         except SkerryError:
             return  # it is not acknowledged; ``check`` tells the run why
 
-    def _acknowledge(self, message: paho.MQTTMessage) -> None:
-        self._client.ack(message.mid, message.qos)
+    def _acknowledge(self, message: paho.MQTTMessage, connection: int) -> None:
+        """Say that a message is on disk, by the connection that brought it: another one gives its number to another.
+
+        What is not acknowledged comes again, and is a double then.
+        """
+        if connection == self._connections:
+            self._client.ack(message.mid, message.qos)
 
     def _fail(self, reason: str) -> None:
         self._failure = self._describe(reason)
