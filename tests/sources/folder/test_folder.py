@@ -118,6 +118,77 @@ def test_file_that_is_replaced_is_read_from_its_start(tmp_path):
     assert watched.speeds() == [1, 2, 3]
 
 
+def test_file_that_is_emptied_is_read_from_its_start_again(tmp_path):
+    watched = Watched(tmp_path)
+    file = watched.folder / "a.csv"
+    file.write_text(HEADER + line(1) + line(2))
+    watched.look()
+    file.write_text("")
+    watched.look()
+    file.write_text(HEADER + line(3))
+    watched.look()
+    assert (watched.speeds(), watched.reasons()) == ([1, 2, 3], [])
+
+
+def test_files_that_are_rotated_are_read_on_under_their_new_names(tmp_path):
+    watched = Watched(tmp_path)
+    log, first, second = (watched.folder / name for name in ("log.csv", "log.1.csv", "log.2.csv"))
+    for number in (1, 3, 5):
+        first.replace(second) if first.exists() else None
+        log.replace(first) if log.exists() else None
+        if first.exists():
+            with open(first, "a") as file:
+                file.write(line(number - 1))
+        log.write_text(HEADER + line(number))
+        watched.look()
+    assert sorted(watched.speeds()) == [1, 2, 3, 4, 5]
+
+
+def test_file_that_is_replaced_by_a_longer_one_that_begins_alike_is_read_on(tmp_path):
+    watched = Watched(tmp_path)
+    (watched.folder / "a.csv").write_text(HEADER + line(1))
+    watched.look()
+    (watched.folder / "new").write_text(HEADER + line(1) + line(2))
+    (watched.folder / "new").replace(watched.folder / "a.csv")
+    watched.look()
+    assert watched.speeds() == [1, 2]
+
+
+def test_another_file_of_the_same_name_and_start_is_read_from_its_start(tmp_path):
+    watched = Watched(tmp_path)
+    alike = HEADER + line(0) * 20
+    (watched.folder / "a.csv").write_text(alike + line(1))
+    watched.look()
+    (watched.folder / "a.csv").write_text(alike + line(2) + line(3))
+    watched.look()
+    assert [speed for speed in watched.speeds() if speed] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zst"])
+def test_compressed_file_is_read_once_it_is_whole(tmp_path, suffix):
+    watched = Watched(tmp_path, f"in/*.csv.{suffix}")
+    packed = pa.compress((HEADER + line(1) + line(2)).encode(), {"gz": "gzip", "zst": "zstd"}[suffix], asbytes=True)
+    (watched.folder / f"a.csv.{suffix}").write_bytes(packed)
+    watched.look()
+    assert watched.speeds() == []
+    for _ in range(3):
+        watched.look(is_settled=True)
+    (watched.folder / f"a.csv.{suffix}").replace(watched.folder / f"b.csv.{suffix}")
+    watched.look(is_settled=True)
+    assert (watched.speeds(), watched.reasons()) == ([1, 2], [])
+
+
+def test_compressed_file_that_is_broken_is_one_dead_letter(tmp_path):
+    watched = Watched(tmp_path, "in/*.csv.gz")
+    packed = pa.compress((HEADER + line(1)).encode(), "gzip", asbytes=True)
+    (watched.folder / "a.csv.gz").write_bytes(b"no gzip" + packed)
+    (watched.folder / "b.csv.gz").write_bytes(packed)
+    for _ in range(3):
+        watched.look(is_settled=True)
+    assert watched.speeds() == [1]
+    assert ["cannot be unpacked" in reason for reason in watched.reasons()] == [True]
+
+
 def test_file_that_does_not_fit_is_a_dead_letter_and_others_are_read(tmp_path):
     watched = Watched(tmp_path)
     (watched.folder / "a.csv").write_text("sensor,speed\ns1,5\n")

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from skerry.model.private_folder import make_private_folder
 
-__all__ = ["PACKED", "format_suffix", "is_packed", "open_text"]
+__all__ = ["PACKED", "forget_copy", "format_suffix", "is_packed", "open_text"]
 
 PACKED = {".gz": "gzip", ".zst": "zstd"}
 """Compressions by suffix, as Arrow calls them."""
@@ -46,6 +46,13 @@ def format_suffix(path: str) -> str:
 def open_text(path: str) -> BinaryIO:
     """Open a text file, or the text of a compressed one."""
     return open(_find_copy(path) if is_packed(path) else path, "rb")
+
+
+def forget_copy(path: str) -> None:
+    """Give back the room of a file's text, which nobody will read any more."""
+    with _lock:
+        for old in [each for each in _copies if each[0] == path]:
+            _copies.pop(old).unlink(missing_ok=True)
 
 
 def _find_copy(path: str) -> Path:

@@ -10,6 +10,7 @@ from skerry.errors import SourceError
 from skerry.model.options import Option, Owner, parse_options, span_of_time, truth_value
 from skerry.model.time import MICROS, Micros
 from skerry.sources.file.options import FILE_OPTIONS, FileOptions
+from skerry.sources.file.unpack import PACKED, format_suffix
 from skerry.sources.folder.watch import FolderReceiving
 from skerry.sources.folder.watched_file import FORMATS
 from skerry.sources.source import Receiving
@@ -30,7 +31,7 @@ _NO_TIME = Micros(0)
 class FolderConnector(SpooledConnector):
     """Files that match a pattern, now or later. Each line is read once, when it is there to its end.
 
-    A file may grow, or be removed once it was read. One that is replaced by another is read from its start.
+    A file may grow, be renamed, or be removed once it was read. One that is replaced by another is read from its start.
     """
 
     OPTIONS: ClassVar[tuple[Option, ...]] = (*FILE_OPTIONS, *_OWN)
@@ -45,8 +46,7 @@ class FolderConnector(SpooledConnector):
         given = parse_options(definition.options, cls.OPTIONS, Owner("connector 'folder'"))
         own = {option.name: given.pop(option.name) for option in _OWN}
         options = FileOptions(**given)
-        suffix = Path(options.path).suffix.lower()
-        if suffix not in FORMATS:
+        if format_suffix(options.path) not in FORMATS:
             raise SourceError(f"a folder is watched for files with a suffix; {options.path!r} has none of {_KNOWN}")
         decoder = Decoder(definition, None, options.event_time_unit, own["arrival_time"])
         return cls(definition, decoder, None, options, base.absolute(), own["settle"])
@@ -57,4 +57,4 @@ class FolderConnector(SpooledConnector):
         return FolderReceiving(self.definition, self.options, self.base, self._find_folder(), self.settle_us)
 
 
-_KNOWN = ", ".join(FORMATS)
+_KNOWN = f"{', '.join(FORMATS)}, also with {' or '.join(PACKED)} behind it"

@@ -8,16 +8,19 @@ from pathlib import Path
 from types import TracebackType
 
 import numpy as np
+import pyarrow as pa
 
 from skerry.catalog import Source
 from skerry.errors import RunError, SkerryError
+from skerry.model.batch import empty
 from skerry.model.time import Micros
 from skerry.sensors.heard import Heard
 from skerry.sources.file.lane import report_read_errors
 from skerry.sources.file.options import FileOptions
-from skerry.sources.folder.watched_file import Reach, read_on
+from skerry.sources.folder.watched_file import Reach, find_number, is_known, read_on
 from skerry.sources.source import ReceivingAlone
 from skerry.sources.spool.doubles import Identity
+from skerry.sources.spool.frame import RECEIVED
 from skerry.sources.spool.heard import SpoolCounts
 from skerry.sources.spool.segments import Segments
 from skerry.sources.spool.writer import SpoolWriter, tell_time
@@ -38,6 +41,7 @@ class FolderReceiving(ReceivingAlone):
         self._definition, self._options, self._base, self._settle_us = definition, options, base, settle_us
         self._writer, self._counts = SpoolWriter(spool), SpoolCounts(spool)
         self._identity = Identity(sensor=_SENSOR if _SENSOR in definition.schema.names else None)
+        self._reaches = {path: Reach.from_json(note) for path, note in self._writer.notes.items()}
         self._recall(spool)
         self._sizes: dict[str, tuple[int, Micros]] = {}
         self._stopping = threading.Event()
@@ -85,11 +89,31 @@ class FolderReceiving(ReceivingAlone):
     def _look(self, now: Micros) -> bool:
         """Take in what is new in all files, in the order of their names; say whether there was something."""
         found = glob.glob(self._options.path, root_dir=self._base, recursive=True)
-        paths = sorted(str(self._base / name) for name in found if (self._base / name).is_file())
-        return sum([self._read(path, now) for path in paths]) > 0
+        files = {path: number for name in sorted(found) if (number := find_number(path := str(self._base / name)))}
+        moved = self._find_moved(files)
+        if moved:  # in one frame, for one may have the name that another had
+            self._keep(empty(RECEIVED), now, moved)
+        return sum([self._read(path, now) for path in files]) > 0
+
+    def _find_moved(self, files: Mapping[str, int]) -> dict[str, Reach]:
+        """The files that have been read under another name, and how far."""
+        known = self._reaches
+        fresh = [path for path, number in files.items() if path not in known or known[path].file_id != number]
+        if not fresh:
+            return {}
+        gone = {reach.file_id: reach for path, reach in known.items() if files.get(path) != reach.file_id}
+        moved = {path: gone[files[path]] for path in fresh if files[path] in gone}
+        return {path: reach for path, reach in moved.items() if self._is_moved(path, known.get(path), reach)}
+
+    def _is_moved(self, path: str, own: Reach | None, other: Reach) -> bool:
+        with report_read_errors(path):
+            try:
+                return not (own and is_known(path, own)) and is_known(path, other)
+            except FileNotFoundError:
+                return False
 
     def _read(self, path: str, now: Micros) -> bool:
-        reach = Reach.from_json(self._writer.notes.get(path))
+        reach = self._reaches.get(path, Reach())
         is_settled = self._is_settled(path, now)
         with report_read_errors(path):
             try:
@@ -99,10 +123,14 @@ class FolderReceiving(ReceivingAlone):
         if found is None:
             return False
         received = found[0]
-        self._writer.append(received, now, {path: found[1].to_json()})
+        self._keep(received, now, {path: found[1]})
         is_double = np.zeros(received.num_rows, np.bool_)
         self._counts.note(received, self._identity.compute(received), is_double, self._writer.count)
         return True
+
+    def _keep(self, received: pa.RecordBatch, now: Micros, reaches: Mapping[str, Reach]) -> None:
+        self._writer.append(received, now, {path: reach.to_json() for path, reach in reaches.items()})
+        self._reaches |= reaches
 
     def _recall(self, spool: Path) -> None:
         """Count what a crash has left uncounted."""

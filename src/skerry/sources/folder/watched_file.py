@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import astuple, dataclass
+from stat import S_ISREG
+from typing import Any, BinaryIO
 from zlib import crc32
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from skerry.catalog import Source
 from skerry.errors import SourceError
-from skerry.model.batch import join
+from skerry.model.batch import empty, join
 from skerry.model.duckdb_session import query_batch
 from skerry.model.time import Micros
 from skerry.model.types import is_json
@@ -22,12 +23,13 @@ from skerry.sources.file.jsonl import JsonLane
 from skerry.sources.file.lane import StoredFile
 from skerry.sources.file.options import FileOptions
 from skerry.sources.file.text import Lines, TextLane
+from skerry.sources.file.unpack import forget_copy, format_suffix, is_packed, open_text
 from skerry.sources.spool.frame import RECEIVED
 
-__all__ = ["FORMATS", "Reach", "read_on"]
+__all__ = ["FORMATS", "Reach", "find_number", "is_known", "read_on"]
 
 FORMATS: Mapping[str, type[TextLane]] = {".csv": CsvLane, ".json": JsonLane, ".jsonl": JsonLane, ".ndjson": JsonLane}
-_HEAD_BYTES = 256
+_HEAD_BYTES, _TAIL_BYTES = 256, 256
 _QUOTE, _LINE_FEED = b'"\n'
 _MOST_BYTES = 8 << 20
 """So much is read at once; a line may be longer, up to the longest that is allowed."""
@@ -35,47 +37,129 @@ _MOST_BYTES = 8 << 20
 
 @dataclass(frozen=True)
 class Reach:
-    """How far a file was read, and the checksum of its first bytes, by which it is known."""
+    """How far a file was read, and what it is known by: its number in the file system, and its first and last bytes.
+
+    ``packed_bytes`` is how long a compressed file was. Such a file does not grow: it is read when it is whole.
+    """
 
     offset: int = 0
     head_bytes: int = 0
-    checksum: int = 0
+    head: int = 0
+    tail: int = 0
+    file_id: int = 0
+    packed_bytes: int | None = None
+    is_done: bool = False
 
     @classmethod
-    def from_json(cls, found: list[int] | None) -> "Reach":
+    def from_json(cls, found: list[Any] | None) -> "Reach":
         """As it was noted."""
         return cls(*found) if found else cls()
 
-    def to_json(self) -> list[int]:
+    def to_json(self) -> list[Any]:
         """As it is noted."""
-        return [self.offset, self.head_bytes, self.checksum]
+        return list(astuple(self))
 
-    def is_of(self, descriptor: int, size: int) -> bool:
-        """Whether a file is the one that was read so far: it has not become shorter, nor begins with other bytes."""
-        return size >= self.offset and crc32(os.pread(descriptor, self.head_bytes, 0)) == self.checksum
+    @classmethod
+    def measure(cls, file: BinaryIO, offset: int, head_bytes: int, packed: os.stat_result | None) -> "Reach":
+        """That of a text that was read so far; ``packed`` is the file that it was in, if that is compressed."""
+        stat = os.fstat(file.fileno())
+        head_bytes = max(head_bytes, min(offset, _HEAD_BYTES))
+        head, tail = _sum_up(file, 0, head_bytes), _sum_up(file, offset - _count_tail(offset), _count_tail(offset))
+        if packed is None:
+            return cls(offset, head_bytes, head, tail, stat.st_ino)
+        return cls(offset, head_bytes, head, tail, packed.st_ino, packed.st_size, offset >= stat.st_size)
+
+    def is_of(self, file: BinaryIO) -> bool:
+        """Whether a text is the one that was read so far: the same at its start, and where reading ended."""
+        if os.fstat(file.fileno()).st_size < self.offset:
+            return False
+        length = _count_tail(self.offset)
+        return (
+            _sum_up(file, 0, self.head_bytes) == self.head and _sum_up(file, self.offset - length, length) == self.tail
+        )
+
+
+def find_number(path: str) -> int | None:
+    """The number by which the file system knows a file; None if there is no file."""
+    try:
+        stat = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return stat.st_ino if S_ISREG(stat.st_mode) else None
+
+
+def is_known(path: str, reach: Reach) -> bool:
+    """Whether a file is the one of which so much was read."""
+    if is_packed(path):
+        return os.stat(path).st_size == reach.packed_bytes and os.stat(path).st_ino == reach.file_id
+    with open(path, "rb") as file:
+        return reach.packed_bytes is None and reach.is_of(file)
 
 
 def read_on(
     path: str, reach: Reach, definition: Source, options: FileOptions, arrived_us: Micros, *, is_settled: bool
 ) -> tuple[pa.RecordBatch, Reach] | None:
-    """Read what was appended since, whole lines only, unless the file ``is_settled``; None if there is nothing."""
-    with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        known = reach if reach.is_of(file.fileno(), size) else Reach()
-        stop = _find_stop(file.fileno(), known.offset, size, options.max_line_bytes, is_settled=is_settled)
-        if path.lower().endswith(".csv") and not is_settled:
-            stop = known.offset + _hold_back(os.pread(file.fileno(), stop - known.offset, known.offset))
-        if stop <= known.offset:
-            return None if known == reach else (RECEIVED.empty_table().to_batches()[0], known)
-        head_bytes = max(known.head_bytes, min(stop, _HEAD_BYTES))
-        checksum = crc32(os.pread(file.fileno(), head_bytes, 0))
-    reached = Reach(stop, head_bytes, checksum)
-    lane = FORMATS[os.path.splitext(path)[1].lower()](StoredFile(path, stop, 0), definition, options, max(stop, 1))
+    """Read what was appended since, whole lines only, unless the file ``is_settled``; None if there is nothing.
+
+    A compressed file is read once it has settled; what cannot be unpacked is one dead letter.
+    """
+    if not is_packed(path):
+        with open(path, "rb") as text:
+            return _read_text(path, text, None, reach, definition, options, arrived_us, is_settled=is_settled)
+    packed = os.stat(path)
+    if not is_settled or (reach.is_done and is_known(path, reach)):
+        return None
+    try:
+        with open_text(path) as text:
+            found = _read_text(path, text, packed, reach, definition, options, arrived_us, is_settled=True)
+    except (OSError, pa.ArrowException) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        done = Reach(file_id=packed.st_ino, packed_bytes=packed.st_size, is_done=True)
+        return _reject_file(path, f"cannot be unpacked: {error}", arrived_us), done
+    if found is None or found[1].is_done:
+        forget_copy(path)
+    return found or (empty(RECEIVED), Reach(file_id=packed.st_ino, packed_bytes=packed.st_size, is_done=True))
+
+
+def _read_text(
+    path: str,
+    text: BinaryIO,
+    packed: os.stat_result | None,
+    reach: Reach,
+    definition: Source,
+    options: FileOptions,
+    arrived_us: Micros,
+    *,
+    is_settled: bool,
+) -> tuple[pa.RecordBatch, Reach] | None:
+    size = os.fstat(text.fileno()).st_size
+    is_same = reach.is_of(text) and reach.packed_bytes == (packed and packed.st_size)
+    known = reach if is_same else Reach()
+    stop = _find_stop(text.fileno(), known.offset, size, options.max_line_bytes, is_settled=is_settled)
+    if format_suffix(path) == ".csv" and not is_settled:
+        stop = known.offset + _hold_back(os.pread(text.fileno(), stop - known.offset, known.offset))
+    if stop <= known.offset:
+        return None if known == reach else (empty(RECEIVED), known)
+    reached = Reach.measure(text, stop, known.head_bytes, packed)
+    lane = FORMATS[format_suffix(path)](StoredFile(path, stop, 0), definition, options, max(stop, 1))
     try:
         lane.check()
     except SourceError as error:  # the file does not fit the declaration; the next one may
-        return _make(pa.array([path]), pa.array([""]), pa.array([str(error)]), arrived_us), reached
+        return _reject_file(path, str(error), arrived_us), reached
     return _receive(lane, known.offset, stop, arrived_us), reached
+
+
+def _reject_file(path: str, reason: str, arrived_us: Micros) -> pa.RecordBatch:
+    return _make(pa.array([path]), pa.array([""]), pa.array([reason]), arrived_us)
+
+
+def _count_tail(offset: int) -> int:
+    return min(offset, _TAIL_BYTES)
+
+
+def _sum_up(file: BinaryIO, start: int, length: int) -> int:
+    return crc32(os.pread(file.fileno(), length, start))
 
 
 def _find_stop(descriptor: int, start: int, size: int, longest: int, *, is_settled: bool) -> int:
