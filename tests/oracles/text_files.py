@@ -63,7 +63,7 @@ def _lines(data: bytes) -> Iterator[tuple[bytes, int]]:
 def _join_lines(
     lines: list[tuple[bytes, int]], delimiter: str, width: int, longest: int
 ) -> Iterator[tuple[bytes, int]]:
-    """One line for each record: an open line with those behind it, if the record is right and short."""
+    """One line for each record: an open line with those behind it, if the record is short, and right or clearly one."""
     while lines:
         (line, offset), lines, joined = lines[0], lines[1:], lines[0][0]
         for taken, (more, _) in enumerate(lines if count_fields(line, delimiter) is None else [], 1):
@@ -71,7 +71,8 @@ def _join_lines(
             if len(joined) > min(longest, 65_536):
                 break
             if (found := count_fields(joined, delimiter)) is not None:
-                line, lines = (joined, lines[taken:]) if found == width else (line, lines)
+                is_one = found == width or is_strict(joined, delimiter)
+                line, lines = (joined, lines[taken:]) if is_one else (line, lines)
                 break
         yield line, offset
 
@@ -89,6 +90,12 @@ def count_fields(record: bytes, delimiter: str) -> int | None:
         else:
             state = "plain"
     return None if state == "quoted" else count
+
+
+def is_strict(record: bytes, delimiter: str) -> bool:
+    """Whether nothing stands behind a closing quote."""
+    field = f'(?:"(?:[^"]|"")*"(?:\r[^{delimiter}]*)?|[^"{delimiter}][^{delimiter}]*|)'
+    return re.fullmatch(f"{field}(?:{delimiter}{field})*", record.decode("latin-1")) is not None
 
 
 def _reading(line: bytes, columns: dict[str, str], event_time: str | None, longest: int, fields: Fields) -> Row | str:

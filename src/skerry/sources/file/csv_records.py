@@ -3,9 +3,10 @@ r"""Records of CSV that go over several lines: a line end inside quotes belongs 
     a,1 \n b,"first line \n second line" \n c,3 \n
     |rec.|------ one record of two lines ------|rec.|
 
-A line that ends inside quotes is *open*. It is one record with the lines behind it if the quotes close, the record has
-as many fields as the header, and all of it is short enough. Otherwise the open line is wrong by itself, and touches no
-other.
+A line that ends inside quotes is *open*. It is one record with the lines behind it if the quotes close, all of it is
+short enough, and either it has as many fields as the header, or its quotes are where RFC 4180 has them: then all of it
+is wrong, and no line of it is taken for a record. Otherwise the open line is wrong by itself, and touches no other: most
+likely it has a quote too many.
 
 Where a block begins, a record of the block before may still go on. Whether it does can be told near by: records are
 short, so a line that no record could reach, from whichever open line it might start, begins a record for certain.
@@ -27,7 +28,7 @@ LONGEST_RECORD_BYTES = 1 << 16
 """How long a record of several lines may be."""
 
 _START, _PLAIN, _QUOTED, _CLOSED = range(4)
-_QUOTE, _LINE_FEED = b'"'[0], b"\n"[0]
+_QUOTE, _LINE_FEED, _CARRIAGE_RETURN = b'"\n\r'
 
 
 @dataclass(frozen=True)
@@ -43,17 +44,18 @@ class RecordShape:
 
         >>> shape = RecordShape(",", 2, 100)
         >>> shape.find_end([b'a,"x\n', b'y"\n', b"b,c\n"]), shape.find_end([b'a,"x\n', b'y",3\n'])
-        (2, None)
+        (2, 2)
+        >>> shape.find_end([b'a,"x\n', b'b,"y",3\n'])
         """
-        state, fields, size = _START, 1, 0
+        state, fields, size, is_strict = _START, 1, 0, True
         for number, line in enumerate(lines, 1):
             size += len(line)
             if size > self.longest + 1:
                 return None
-            state, more = _scan(line, state, ord(self.delimiter))
-            fields += more
+            state, more, strays = _scan(line, state, ord(self.delimiter))
+            fields, is_strict = fields + more, is_strict and not strays
             if state != _QUOTED:
-                return number if fields == self.width and number > 1 else None
+                return number if number > 1 and (is_strict or fields == self.width) else None
         return None
 
 
@@ -63,9 +65,9 @@ def mark_open(lines: Lines, delimiter: str) -> Bools:
     return mark_open_lines(bounds, data, delimiter)
 
 
-def _scan(line: bytes, state: int, delimiter: int) -> tuple[int, int]:
-    """Go over a line; give the state at its end, and how many delimiters stood outside quotes."""
-    fields = 0
+def _scan(line: bytes, state: int, delimiter: int) -> tuple[int, int, int]:
+    """Go over a line; give the state at its end, how many delimiters stood outside quotes, and what behind a quote."""
+    fields = strays = 0
     for byte in line:
         if state == _QUOTED:
             state = _CLOSED if byte == _QUOTE else _QUOTED
@@ -74,8 +76,9 @@ def _scan(line: bytes, state: int, delimiter: int) -> tuple[int, int]:
         elif byte == delimiter:
             state, fields = _START, fields + 1
         elif byte != _LINE_FEED or state != _CLOSED:
+            strays += state == _CLOSED and byte != _CARRIAGE_RETURN
             state = _PLAIN
-    return state, fields
+    return state, fields, strays
 
 
 def join_records(lines: Lines, is_open: Bools, shape: RecordShape, first: int = 0) -> Lines:
