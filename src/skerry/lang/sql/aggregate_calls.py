@@ -121,7 +121,14 @@ def _count(written: _Written) -> Call:
         return Call("count")
     if written.is_distinct and len(written.arguments) > 1:
         raise written.refuse("COUNT(DISTINCT ...) takes one column; write COUNT(DISTINCT concat_ws('/', a, b))")
-    return Call("count_distinct" if written.is_distinct else "count", tuple(written.take(1)))
+    (value,) = written.take(1)
+    if written.is_distinct:
+        return Call("count_distinct", (value,))
+    if isinstance(value, exp.Column):
+        return Call("count", (value,))
+    # It need not leave DuckDB to be counted: not all of DuckDB's values can.
+    is_there = exp.Not(this=exp.Is(this=exp.paren(value.copy(), copy=False), expression=exp.Null()))
+    return Call("count", (exp.case().when(is_there, exp.Literal.number(1)),))
 
 
 def _count_if(written: _Written) -> Call:

@@ -20,6 +20,7 @@ from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import HIDDEN
 from skerry.lang.sql.subquery import Subquery
 from skerry.lang.sql.table_query import find_table
+from skerry.model.dialect import write_expression
 from skerry.model.expression import Expression
 from skerry.plan.derived_table import DerivedTable
 from skerry.plan.first_lookup import FirstLookup
@@ -97,15 +98,17 @@ class TableQuestions:
     def _ask_pairs(self, subquery: Subquery, ties: Sequence[tuple[exp.Expr, exp.Expr]]) -> exp.Expr:
         """Whether a table has a row that is tied to this one, and with which some conditions hold."""
         found = [each for part in subquery.of_both for each in part.find_all(exp.Column) if subquery.has(each)]
-        columns = list({each.sql(): each for each in found}.values())
+        columns = list({write_expression(each): each for each in found}.values())
         inner = _choose(subquery, [*(its for _, its in ties), *columns])
         beside = [(f"c{number}", exp.column(f"v{len(ties) + number}")) for number in range(len(columns))]
         table = find_table(_around(inner, len(ties), [*beside, (_FOUND, exp.true())]), subquery.streams)
         name = self._name_next()
         lookup = FirstLookup(self.node, table, name, self._bind_keys(subquery, table, [mine for mine, _ in ties]))
-        names = {each.sql(): exp.column(f"{name}.c{number}", quoted=True) for number, each in enumerate(columns)}
+        names = {
+            write_expression(each): exp.column(f"{name}.c{number}", quoted=True) for number, each in enumerate(columns)
+        }
         asked = reduce(exp.and_, [part.copy() for part in subquery.of_both])
-        asked = asked.transform(lambda node: names[node.sql()].copy() if node.sql() in names else node)
+        asked = asked.transform(lambda node: names[written].copy() if (written := _name(node)) in names else node)
         scope = Scope(self.scope.name, lookup.schema, self.scope.rewrites)
         self.node = lookup.replace_fields(pair_condition=condition(asked, scope))
         return _is_known(self._column(name, _FOUND))
@@ -114,7 +117,7 @@ class TableQuestions:
         """Look expressions up in the first columns of a query; give the name that the columns it finds are behind."""
         if subquery.of_both:
             part = subquery.of_both[0]
-            message = f"a subquery compares by what is equal; {part.sql('risingwave')} is something else"
+            message = f"a subquery compares by what is equal; {write_expression(part)} is something else"
             raise SqlError(f"{message}: JOIN the table, and ask in WHERE", location_of(part))
         table, name = find_table(query, subquery.streams), self._name_next()
         self.node = LeftLookup(self.node, table, name, self._bind_keys(subquery, table, mine))
@@ -198,3 +201,8 @@ def _is_null(tree: exp.Expr) -> exp.Expr:
 
 def _is_known(column: exp.Expr) -> exp.Expr:
     return exp.Not(this=exp.Is(this=column, expression=exp.null()))
+
+
+def _name(node: exp.Expr) -> str | None:
+    """A column as it is written."""
+    return write_expression(node) if isinstance(node, exp.Column) else None

@@ -14,6 +14,7 @@ from skerry.errors import SqlError
 from skerry.lang.sql.from_clause import From
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.time_bounds import bounds_of
+from skerry.model.dialect import write_expression
 
 __all__ = ["Latest", "find_comparison", "read_latest", "refuse_asof"]
 
@@ -62,5 +63,5 @@ def find_comparison(part: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
 
 def refuse_asof(part: exp.Expr) -> SqlError:
     """What ON of an ASOF JOIN cannot ask."""
-    message = f"ON of ASOF JOIN has equalities and one comparison of times; {part.sql('risingwave')} is something else"
+    message = f"ON of ASOF JOIN has equalities and one comparison of times; {write_expression(part)} is something else"
     return SqlError(f"{message}: {_FORM}, and ask for the rest in WHERE", location_of(part))

@@ -8,6 +8,7 @@ from sqlglot import exp
 from skerry.errors import SqlError
 from skerry.lang.sql.scalar import Scope, condition
 from skerry.lang.sql.statements import location_of
+from skerry.model.dialect import write_expression
 from skerry.model.expression import Expression
 
 __all__ = ["bind_all", "conjuncts", "from_of", "list_items", "write_conditions"]
@@ -47,4 +48,4 @@ def bind_all(parts: Sequence[exp.Expr], scope: Scope) -> Expression | None:
 
 def write_conditions(parts: Sequence[exp.Expr]) -> str:
     """Conditions as a user writes them."""
-    return " AND ".join(part.sql("risingwave") for part in parts)
+    return " AND ".join(write_expression(part) for part in parts)

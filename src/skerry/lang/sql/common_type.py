@@ -8,6 +8,7 @@ from sqlglot import exp
 from skerry.errors import SqlError
 from skerry.lang.sql.scalar import Scope, scalar
 from skerry.lang.sql.statements import location_of
+from skerry.model.dialect import write_expression
 from skerry.model.expression import Expression
 from skerry.model.types import sql_name
 
@@ -37,7 +38,7 @@ def bring_to_one_type(trees: Sequence[exp.Expr], scopes: Sequence[Scope], whole:
     wanted = common_type([expression.type for expression in bound])
     if wanted is None:
         ends = zip(trees, bound, strict=True)
-        message = " and ".join(f"{tree.sql('risingwave')} ({sql_name(expression.type)})" for tree, expression in ends)
+        message = " and ".join(f"{write_expression(tree)} ({sql_name(expression.type)})" for tree, expression in ends)
         raise SqlError(f"{message} cannot be compared; cast one", location_of(trees[0]) or location_of(whole))
     return [
         expression if expression.type == wanted else scalar(exp.cast(tree.copy(), _cast_name(wanted)), scope)

@@ -10,6 +10,7 @@ from sqlglot import exp
 from skerry.errors import SqlError
 from skerry.lang.sql.from_clause import call_name
 from skerry.lang.sql.statements import location_of
+from skerry.model.dialect import write_expression
 
 __all__ = ["group_distinct"]
 
@@ -62,12 +63,12 @@ def _expand_star(tree: exp.Select, list_columns: Callable[[], Sequence[tuple[str
 
 def _check_keys(tree: exp.Select) -> None:
     """Rows of groups differ where all keys are given; where some are not, the groups are others than were meant."""
-    given = {part.unalias().sql() for part in tree.selects} | {part.alias_or_name for part in tree.selects}
+    given = {write_expression(part.unalias()) for part in tree.selects} | {part.alias_or_name for part in tree.selects}
     numbers = {str(number) for number in range(1, len(tree.selects) + 1)}
     group = tree.args.get("group")
-    missing = [each for each in (group.expressions if group else []) if each.sql() not in given | numbers]
+    missing = [each for each in (group.expressions if group else []) if write_expression(each) not in given | numbers]
     if missing:
         message = (
-            f"DISTINCT of an aggregate needs all of GROUP BY in the SELECT list; {missing[0].sql('risingwave')} is not"
+            f"DISTINCT of an aggregate needs all of GROUP BY in the SELECT list; {write_expression(missing[0])} is not"
         )
         raise SqlError(message, location_of(missing[0]))

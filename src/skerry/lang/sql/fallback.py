@@ -13,6 +13,7 @@ from skerry.errors import OptionError
 from skerry.lang.sql.from_clause import From
 from skerry.lang.sql.scalar import Scope, condition
 from skerry.lang.sql.streams import Streams
+from skerry.model.dialect import write_expression
 from skerry.model.options import Option, Owner, one_of, parse_options, span_of_time, text
 from skerry.model.time import MICROS, Micros
 from skerry.plan.fallback import Fallback, StandIns
@@ -143,4 +144,4 @@ def _keep_only(scan: Scan, names: set[str]) -> Node:
     column = exp.column(_SENSOR)
     asked = exp.In(this=column, expressions=[exp.Literal.string(name) for name in sorted(names)])
     bound = condition(asked, Scope(scan.source.name, scan.source.schema))
-    return Select(scan, bound, asked.sql("risingwave"))
+    return Select(scan, bound, write_expression(asked))

@@ -13,6 +13,7 @@ from skerry.lang.sql.named_arguments import read_named_arguments, read_truth
 from skerry.lang.sql.scalar import Scope, scalar
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
+from skerry.model.dialect import write_expression
 from skerry.model.expression import Expression
 from skerry.model.types import sql_name
 from skerry.plan.gather import Gather
@@ -106,5 +107,5 @@ def _number(written: exp.Expr | None) -> int:
         or not written.name.isdigit()
         or not 1 <= int(written.name) <= _MOST_SENSORS
     ):
-        raise SqlError(f"min_arity is a number from 1, got {written.sql('risingwave')}", location_of(written))
+        raise SqlError(f"min_arity is a number from 1, got {write_expression(written)}", location_of(written))
     return int(written.name)

@@ -13,6 +13,7 @@ from skerry.errors import SqlError
 from skerry.lang.sql.from_clause import From
 from skerry.lang.sql.hop_rows import repeat_in_windows
 from skerry.lang.sql.statements import location_of
+from skerry.model.dialect import write_expression
 from skerry.model.window import WINDOW_END, WINDOW_START, Window
 from skerry.plan.scan import Scan
 
@@ -36,7 +37,7 @@ def check_ends(reads: Sequence[From], tree: exp.Expr) -> None:
     names = {read.name.lower() for read in reads if read.window}
     for column in tree.find_all(exp.Column):
         if column.name.lower() in (WINDOW_START, WINDOW_END) and column.table and column.table.lower() not in names:
-            message = f"{column.sql('risingwave')} has to be that of the window, {first.name}.{column.name}"
+            message = f"{write_expression(column)} has to be that of the window, {first.name}.{column.name}"
             raise SqlError(message, location_of(column))
 
 

@@ -21,6 +21,7 @@ from skerry.lang.sql.join_window import find_window, is_hop, within_windows, wri
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
 from skerry.lang.sql.time_bounds import TimeBounds, bounds_of
+from skerry.model.dialect import write_expression
 from skerry.model.time import Micros
 from skerry.model.window import WINDOW_START, GroupWindow, Window
 from skerry.plan.join import Join
@@ -202,7 +203,7 @@ class JoinBinder:
         for part in item.parts if item.kind is not Kind.INNER else []:
             homes = self._relations.home(part)
             if not homes <= set(before):
-                message = f"ON names a relation that is joined later: {part.sql('risingwave')}"
+                message = f"ON names a relation that is joined later: {write_expression(part)}"
                 raise SqlError(message, location_of(part) or location_of(self._tree))
             if homes == {alone}:
                 self._relations.own[homes.pop()].append(part)

@@ -24,6 +24,7 @@ from skerry.lang.sql.scalar import Scope, condition
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import HIDDEN, Streams
 from skerry.lang.sql.subquery import Subquery, list_asking, read_subquery
+from skerry.model.dialect import write_expression
 from skerry.model.expression import Expression
 from skerry.model.window import WINDOW_END, WINDOW_START
 from skerry.plan.project import Project
@@ -195,7 +196,7 @@ class _Mover:
             moved = [part for part in self._list_conditions() if self._is_about(part, asked)]
             if moved:
                 scope = Scope(read.name, node.schema, read.rewrites)
-                text = " AND ".join(part.sql("risingwave") for part in moved)
+                text = " AND ".join(write_expression(part) for part in moved)
                 node = Select(node, condition(reduce(exp.and_, [part.copy() for part in moved]), scope), text)
             for part in moved:
                 part.replace(exp.true())

@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from skerry.errors import SqlError
 from skerry.lang.sql.statements import location_of
+from skerry.model.dialect import write_expression
 
 __all__ = ["read_named_arguments", "read_truth"]
 
@@ -20,7 +21,7 @@ def read_named_arguments(
         location = location_of(part) or location_of(call)
         if name not in known:
             raise SqlError(
-                f"{function} does not know {part.sql('risingwave')!r}; known are {', '.join(known)}", location
+                f"{function} does not know {write_expression(part)!r}; known are {', '.join(known)}", location
             )
         if name in found:
             raise SqlError(f"{function}: {name} is given twice", location)
@@ -31,5 +32,5 @@ def read_named_arguments(
 def read_truth(name: str, written: exp.Expr | None) -> bool:
     """TRUE or FALSE; FALSE if it is not given."""
     if written is not None and not isinstance(written, exp.Boolean):
-        raise SqlError(f"{name} is TRUE or FALSE, got {written.sql('risingwave')}", location_of(written))
+        raise SqlError(f"{name} is TRUE or FALSE, got {write_expression(written)}", location_of(written))
     return bool(written is not None and written.this)

@@ -20,6 +20,7 @@ from skerry.lang.sql.scalar import condition
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.subquery import Subquery
 from skerry.lang.sql.time_bounds import TimeBounds, bounds_of
+from skerry.model.dialect import write_expression
 from skerry.model.expression import Expression, list_columns
 from skerry.model.time import Micros
 from skerry.plan.absence import Absence, NotIn, Presence
@@ -51,7 +52,7 @@ def find_partners(node: Node, present: From, question: StreamQuestion, bind: Bin
     present = replace(present, source=replace(present.source, schema=node.schema))
     scope = JoinScope([present, other], [f"{present.name}.", f"{other.name}."])
     asked = condition(reduce(exp.and_, subquery.of_both), scope) if subquery.of_both else None
-    text = " AND ".join(part.sql("risingwave") for part in subquery.of_both)
+    text = " AND ".join(write_expression(part) for part in subquery.of_both)
     pairs = _find_keys(question, present, other)
     keys = tuple(f"#{number}" for number in range(len(pairs)))
     moment = Expression.of(str(present.time), node.schema.field(present.time).type)

@@ -36,6 +36,7 @@ from skerry.lang.sql.temporal_filters import drop_temporal_filters
 from skerry.lang.sql.top_rows import asks_for_top, bind_top
 from skerry.lang.sql.union import union_node
 from skerry.lang.sql.unnest import has_unnest, unnest_in_from, unnest_in_select
+from skerry.model.dialect import write_expression
 from skerry.model.expression import Expression
 from skerry.model.landmark import Landmark
 from skerry.plan.aggregate import Grouping
@@ -275,7 +276,7 @@ def _limit(options: Mapping[str, str]) -> int:
 
 
 def _select(node: Node, predicate: exp.Expr, scope: Scope) -> Node:
-    return Select(node, condition(predicate, scope), predicate.sql("risingwave"))
+    return Select(node, condition(predicate, scope), write_expression(predicate))
 
 
 def _columns(tree: exp.Select, scope: Scope) -> tuple[tuple[str, Expression], ...]:
@@ -336,5 +337,5 @@ def _bind_groups(tree: exp.Select, groups: AggregateBinder, aggregate: Grouping)
     if having:
         predicate = groups.over_groups(having.this, aggregate.schema)
         check_condition(predicate, having.this)
-        return Project(Select(aggregate, predicate, having.this.sql("risingwave")), columns)
+        return Project(Select(aggregate, predicate, write_expression(having.this)), columns)
     return Project(aggregate, columns)

@@ -51,7 +51,7 @@ class Scope:
     def find(self, column: exp.Column) -> str:
         """The name of a column as the relation spells it."""
         if not isinstance(column.this, exp.Identifier):
-            raise SqlError(f"{column.sql('risingwave')} cannot stand here", location_of(column))
+            raise SqlError(f"{write_expression(column)} cannot stand here", location_of(column))
         known = [*self.schema.names, *(name for name in self.rewrites if name not in self.schema.names)]
         spelled = column.this.name if column.this.quoted else column.this.name.lower()
         for name in known:
@@ -129,7 +129,7 @@ def constant_moment(tree: exp.Expr) -> Micros:
     except duckdb.Error:
         found = None
     if found is None:
-        message = f"expected a moment, TIMESTAMP '2026-01-01 00:00:00'; got {tree.sql('risingwave')}"
+        message = f"expected a moment, TIMESTAMP '2026-01-01 00:00:00'; got {write_expression(tree)}"
         raise SqlError(message, location_of(tree))
     return Micros(found)
 

@@ -17,6 +17,7 @@ from skerry.lang.sql.common_type import bring_to_one_type
 from skerry.lang.sql.create_source import identifier
 from skerry.lang.sql.scalar import Scope, condition, scalar
 from skerry.lang.sql.statements import location_of
+from skerry.model.dialect import write_expression
 from skerry.model.expression import Columns, Expression
 from skerry.plan.sequences import Comparison, Previous
 
@@ -172,7 +173,7 @@ class Definitions:
             message = f"PREV takes a column and a number of rows up to {_LARGEST_OFFSET}: PREV(x), PREV(x, 2)"
             raise SqlError(message, location_of(node))
         if (of := self.find_symbol(column)) not in (None, symbol):
-            message = f"PREV looks back from the row itself; {column.sql('risingwave')} is of another symbol, {of!r}"
+            message = f"PREV looks back from the row itself; {write_expression(column)} is of another symbol, {of!r}"
             raise SqlError(message, location_of(node))
         found = self._scope.find(exp.column(column.this.copy()))
         known = next((each for each in self.previous if (each.column, each.offset) == (found, int(offset))), None)

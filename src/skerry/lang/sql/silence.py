@@ -10,6 +10,7 @@ from skerry.lang.sql.named_arguments import read_named_arguments, read_truth
 from skerry.lang.sql.scalar import Scope, condition, scalar
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
+from skerry.model.dialect import write_expression
 from skerry.model.expression import Expression
 from skerry.model.time import MICROS, Micros
 from skerry.plan.node import Node
@@ -75,5 +76,5 @@ def _read_sensor(across: exp.Expr | None, source: Source, time: str) -> tuple[No
     name = scope.find(across) if isinstance(across, exp.Column) and not isinstance(across.this, exp.Star) else "sensor"
     name = "sensor" if name in (LAST_TS, TS, UNTIL, _TIME) else name
     known = exp.Not(this=exp.Is(this=exp.paren(across.copy()), expression=exp.Null()))
-    heard = Select(Scan(source), condition(known, scope), f"{across.sql('risingwave')} IS NOT NULL")
+    heard = Select(Scan(source), condition(known, scope), f"{write_expression(across)} IS NOT NULL")
     return Project(heard, (moment, (name, scalar(across, scope)))), (name,)

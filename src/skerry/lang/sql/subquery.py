@@ -18,6 +18,7 @@ from skerry.lang.sql.relations import Bind, name_relations
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
 from skerry.lang.sql.table_query import reads_tables_alone
+from skerry.model.dialect import write_expression
 
 __all__ = ["Subquery", "list_asking", "read_subquery"]
 
@@ -79,7 +80,7 @@ def read_subquery(tree: exp.Expr, streams: Streams, bind: Bind) -> Subquery:
         if False not in sides or part.find(exp.Query):
             own.append(part)
         elif True not in sides:
-            message = f"{part.sql('risingwave')} is about the reading outside; write it outside"
+            message = f"{write_expression(part)} is about the reading outside; write it outside"
             raise SqlError(message, location_of(part) or location_of(tree))
         elif (tie := _find_tie(part, reads)) is not None:
             ties.append(tie)

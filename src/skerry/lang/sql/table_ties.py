@@ -14,6 +14,7 @@ from skerry.lang.sql.join_items import JoinItem, Kind
 from skerry.lang.sql.join_scope import JoinScope
 from skerry.lang.sql.scalar import scalar
 from skerry.lang.sql.statements import location_of
+from skerry.model.dialect import write_expression
 from skerry.model.expression import Expression
 from skerry.plan.asof_lookup import AsofLookup
 from skerry.plan.left_lookup import LeftLookup
@@ -97,7 +98,7 @@ def _check_asked(parts: Sequence[exp.Expr], name: str, known: set[int], scope: J
     for part in parts:
         if not scope.owners(part) <= known:
             message = f"ON of LEFT JOIN {name} compares {name} with one stream"
-            raise SqlError(f"{message}; {part.sql('risingwave')} is about another", location_of(part))
+            raise SqlError(f"{message}; {write_expression(part)} is about another", location_of(part))
 
 
 def _look_up_latest(
