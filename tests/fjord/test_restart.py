@@ -136,6 +136,8 @@ FEW: list[tuple[str, Fault, str]] = [
     ("steps/*.log", swap, "is damaged, or of another run"),
     ("tables/*.arrow", lose, ".arrow' is missing"),
     ("registry/*.base", swap, ".base' belongs to another run"),
+    ("registry/*.base", change_a_byte, ".base' is damaged"),
+    ("views/*.base", lose, "views' is missing, or has no first version of the views"),
 ]
 
 

@@ -28,12 +28,13 @@ def test_what_was_written_is_read(files, content):
     assert pickle.loads(pickle.dumps(files)).read("b") == content
 
 
-def test_every_changed_byte_is_noticed(files):
+@pytest.mark.parametrize("byte", [ord("x"), 0, 0xFE])
+def test_every_changed_byte_is_noticed(files, byte):
     path = files.file("a.json")
     whole = path.read_bytes()
     for position in range(len(whole)):
         path.write_bytes(whole)
-        damage(path, position, ord("x"))
+        damage(path, position, byte)
         with pytest.raises(CheckpointError):
             files.read("a.json")
 

@@ -58,6 +58,12 @@ class Checkpoint(CheckpointFolder):
             raise
         self._next_save = time.monotonic() + _EVERY_SECONDS
 
+    @property
+    def newest_views(self) -> int:
+        """The newest version of the views that a step has seen."""
+        positions = [self.progress.position, *(step.position for step in self.planned)]
+        return max((position["views"] for position in positions if position), default=0)
+
     def check_answers(self, sink: Sink, outputs: Collection[str]) -> None:
         """Refuse answers of steps that are not in the log: it comes first, so some of it is gone."""
         if self.steps and (last := sink.last_batch(outputs)) >= self.steps:

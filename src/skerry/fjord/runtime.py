@@ -85,7 +85,8 @@ class FjordRuntime:
         register = partial(self._register, options) if options.register else None
         if self._views:
             kept = checkpoint.part("views") if checkpoint else None
-            self._pipeline = self._views.start(kept, self._version, pipeline, self._fit, register)
+            seen = checkpoint.newest_views if checkpoint and checkpoint.steps else None
+            self._pipeline = self._views.start(kept, self._version, pipeline, self._fit, register, seen=seen)
         else:
             streams = [source for source in pipeline.own_sources if not source.is_table]
             connectors = tuple(map(self._fit, pipeline.connectors))

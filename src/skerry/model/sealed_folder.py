@@ -65,7 +65,7 @@ class SealedFolder:
         seal = _SEAL.search(found, max(0, len(found) - _LONGEST_SEAL))
         if seal is None:
             raise CheckpointError(str(path), "is damaged: it does not end in a checksum")
-        if seal[2].decode() != self.run:
+        if seal[2] != self.run.encode():
             raise CheckpointError(str(path), "belongs to another run")
         content = found[: seal.start()]
         if seal[1].decode() != self._digest(name, content):

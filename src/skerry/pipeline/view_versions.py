@@ -37,6 +37,8 @@ from skerry.subscriptions.versions import RegistryFolder
 
 __all__ = ["ViewVersions", "is_kept_in"]
 
+_NO_FIRST = "is missing, or has no first version of the views"
+
 _CHANGES_A_BASE = 100
 _log = logging.getLogger(__name__)
 
@@ -88,8 +90,12 @@ class ViewVersions:
         first: Pipeline,
         fit: Callable[[Connector], Connector],
         register: Callable[[Sequence[Source]], RegistryFolder] | None = None,
+        *,
+        seen: int | None = None,
     ) -> Pipeline:
         """Begin with a pipeline; or, if a run that went before has left versions, go on with one of these.
+
+        ``seen`` is the newest version that steps which come again see, if there are such steps: it must be there.
 
         ``fit`` makes what a runtime needs of a connector that was opened. ``register`` makes the registry of
         subscriptions to some streams: those that the run began with. The versions after the one that a run goes on
@@ -98,6 +104,8 @@ class ViewVersions:
         self._files, self._planner.fit = files, fit
         self._planner.folder = files.path.parent if files else Path()
         is_kept = files is not None and is_kept_in(files.path)
+        if files is not None and seen is not None and not is_kept:
+            raise CheckpointError(str(files.path), _NO_FIRST)
         found = self._read_set(version) if is_kept else self._describe_first(first)
         first = (
             self._planner.plan_set(found) if is_kept else replace(first, connectors=tuple(map(fit, first.connectors)))
@@ -110,6 +118,8 @@ class ViewVersions:
                 self._write_base(found)
             while files.file(_name(self.newest + 1)).exists():
                 self._enter(ViewChange.from_json(json.loads(files.read(_name(self.newest + 1)))))
+            if seen is not None and self.newest < seen:
+                raise CheckpointError(str(files.file(_name(self.newest + 1))), "is missing")
         if is_kept:
             running = [self._planner.plans[name] for name in self._sets[self.newest].numbers]
             for listener in self._listeners:
@@ -385,7 +395,7 @@ class ViewVersions:
         bases = [int(path.stem) for path in self._files.path.glob("*.base")]
         base = max((number for number in bases if number <= version), default=None)
         if base is None:
-            raise CheckpointError(str(self._files.path), "is missing, or has no first version of the views")
+            raise CheckpointError(str(self._files.path), _NO_FIRST)
         found = ViewSet.from_json(json.loads(self._files.read(f"{base:012}.base")))
         for number in range(base + 1, version + 1):
             found = found.then(ViewChange.from_json(json.loads(self._files.read(_name(number)))))

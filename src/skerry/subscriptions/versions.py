@@ -60,9 +60,11 @@ class RegistryFolder:
         return {outputs[stream.name]: answer_schema(stream) for stream in self.streams}
 
     def begin(self, subscriptions: Sequence[Subscription], version: int, *, resumed: bool = False) -> None:
-        """Write a first version, unless a run that goes on has one: it must have."""
+        """Write a first version, unless a run that goes on has one: it must have, and all of it undamaged."""
         if resumed and not self._bases():
             raise CheckpointError(str(self.path), "is missing, or has no first version of the subscriptions")
+        for path in sorted([*self.path.glob("*.base"), *self.path.glob("*.changes")]):
+            self.files.read(path.name)
         if not self._bases():
             with load_in_bulk():
                 registry = Registry(self.streams)
