@@ -5,8 +5,8 @@ r"""Records of CSV that go over several lines: a line end inside quotes belongs 
 
 A line that ends inside quotes is *open*. It is one record with the lines behind it if the quotes close, all of it is
 short enough, and either it has as many fields as the header, or its quotes are where RFC 4180 has them. In the latter
-case all of it is wrong, and no line of it is taken for a record. Otherwise the open line is wrong by itself, most likely
-by a stray quote, and touches no other.
+case all of it is wrong, and no line of it is taken for a record. Otherwise the open line is wrong by itself, most
+likely by a stray quote, and touches no other.
 
 Where a block begins, a record of the block before may still go on. Whether it does can be told near by: records are
 short, so a line that no record could reach, from whichever open line it might start, begins a record for certain.
