@@ -269,7 +269,14 @@ def test_source_that_is_another_by_now_is_not_read_twice(input_):
     assert "source 'road' is another by now" in outcome.refused["slow"]
 
 
-def crash_and_go_on(project: Path, doings: Mapping[int, Callable[[Database], None]], crashes: set[int]) -> Outcome:
+def crash_and_go_on(
+    project: Path,
+    doings: Mapping[int, Callable[[Database], None]],
+    crashes: set[int],
+    script: str = BASE,
+    *,
+    history: bool | None = None,
+) -> Outcome:
     """Run a project, act on it as another terminal does, and let the process end after some batches, each once."""
     crashes = set(crashes)
     other = connect(project)
@@ -284,13 +291,13 @@ def crash_and_go_on(project: Path, doings: Mapping[int, Callable[[Database], Non
             raise Crash
 
     done: set[int] = set()
-    settings = Settings("fjord", checkpoint=project / "kept", step_rows=50)
+    settings = Settings("fjord", checkpoint=project / "kept", step_rows=50, history=history)
     while True:
         database = connect(project)
-        if not database.has_begun(settings, BASE):
-            database.execute(BASE)
+        if not database.has_begun(settings, script):
+            database.execute(script)
         try:
-            return database.run(FileSink(project / "out", "csv"), settings, watch=act, script=BASE)
+            return database.run(FileSink(project / "out", "csv"), settings, watch=act, script=script)
         except Crash:
             continue
 

@@ -1,5 +1,6 @@
 """``skerry explain``: what runs where."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,11 +12,15 @@ from skerry.cli.demand import describe_demands
 from skerry.cli.script import open_script
 from skerry.database import Database, Settings
 from skerry.errors import InputError
+from skerry.history.folder import HistoryFolder
+from skerry.model.backfill_span import read_backfill
 from skerry.network.views.describe import describe_placements
 from skerry.network.views.runtime import choose_placements
+from skerry.pipeline.backfill import describe_backfill
 from skerry.pipeline.runtime import RunOptions
 from skerry.plan.fan_out import FanOut
 from skerry.plan.sharing import find_copies, share
+from skerry.plan.view import ViewPlan
 
 __all__ = ["explain"]
 
@@ -39,6 +44,7 @@ def explain(
     if not descriptions:
         raise InputError("the script has no view; add one with CREATE MATERIALIZED VIEW")
     descriptions += explain_sharing(found, together, copies)
+    descriptions += _backfills(found, project or Path())
     typer.echo("\n\n".join(descriptions + _networks(database) + describe_demands(database)))
 
 
@@ -50,6 +56,12 @@ def _networks(database: Database) -> list[str]:
     pipeline = database.pipeline(placed, Settings("network"))
     chosen = choose_placements(pipeline, RunOptions(catalog=database.catalog))
     return [describe_placements(each) for each in chosen.values()]
+
+
+def _backfills(plans: Sequence[ViewPlan], project: Path) -> list[str]:
+    """What views would begin with of the history that there is."""
+    folder = HistoryFolder(project.absolute())
+    return [describe_backfill(plan, folder) for plan in plans if read_backfill(plan.options) is not None]
 
 
 def _subscriptions(database: Database) -> list[str]:

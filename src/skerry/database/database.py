@@ -31,6 +31,7 @@ from skerry.history.recording_plan import RecordingPlan
 from skerry.lang.sql import Session
 from skerry.lang.sql.create_source import check_name
 from skerry.lang.sql.offered_functions import check_function_name
+from skerry.model.backfill_span import read_backfill
 from skerry.model.batch import as_batch
 from skerry.model.bulk_load import load_in_bulk
 from skerry.model.functions import UserFunction, install_functions, list_functions
@@ -197,6 +198,7 @@ class Database:
         with self._follow_views(settings) as views:
             kept = self._find_kept_views(settings) if views else None
             plans = [] if kept else self.plans()
+            _check_backfill(plans, settings)
             pipeline = views.read_kept(kept) if views and kept else self.pipeline(plans, settings)
             identity = script if self._may_change(settings) else self._describe(pipeline) if settings.checkpoint else ""
             record = self._plan_recording(pipeline, settings)
@@ -222,6 +224,7 @@ class Database:
                 settings.spark_packages,
                 settings.spark_jars,
                 views,
+                backfill=settings.span is None,
             )
             if views:
                 views.begin(plans, [sensors.change_views] if sensors else [])
@@ -411,6 +414,14 @@ class Database:
 def _follows_views(settings: Settings) -> bool:
     """Whether views may come and go while a run goes on: in this process alone, but not where history is replayed."""
     return settings.runtime == "fjord" and settings.processes == 1 and settings.span is None
+
+
+def _check_backfill(plans: Sequence[ViewPlan], settings: Settings) -> None:
+    """Refuse views that are to begin with history where none is read."""
+    found = [plan.name for plan in plans if read_backfill(plan.options) is not None]
+    if found and settings.runtime != "fjord":
+        wrong = f"view {found[0]!r} is to begin with history, which runs in process alone offer"
+        raise InputError(f"{wrong}; use --runtime fjord, or leave backfill out")
 
 
 def _describe_subscriptions(subscriptions: Sequence[Subscription]) -> str:

@@ -24,8 +24,12 @@ __all__ = ["RemoteFlow", "can_move"]
 
 
 def can_move(view: CutView) -> bool:
-    """Whether a view's state may be in another process: it needs no tables, spills nothing, and gives nothing up."""
-    return view.stateful and not view.tables_above and view.shedding is None and "spill_to" not in view.view.options
+    """Whether a view's state may be in another process.
+
+    It needs no tables, spills nothing, gives nothing up, and does not begin with history.
+    """
+    is_plain = not {"spill_to", "backfill"} & view.view.options.keys()
+    return view.stateful and not view.tables_above and view.shedding is None and is_plain
 
 
 class _RemoteWork:

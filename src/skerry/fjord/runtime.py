@@ -12,6 +12,7 @@ import pyarrow as pa
 from skerry.build.cut import CutView
 from skerry.catalog import Source
 from skerry.errors import OptionError
+from skerry.fjord.begin_views import Beginning, begin_with_history, begin_with_tables
 from skerry.fjord.checkpoint import Checkpoint
 from skerry.fjord.flow import Flow, RunningView
 from skerry.fjord.other_process import OtherProcess
@@ -25,6 +26,7 @@ from skerry.model.functions import list_functions
 from skerry.model.private_folder import make_private_folder, remove_private_folder
 from skerry.model.sealed_folder import SealedFolder
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
+from skerry.pipeline.backfill import check_backfill, list_backfills
 from skerry.pipeline.intake import Intake
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline, Reader, Receivers
@@ -100,11 +102,15 @@ class FjordRuntime:
             if self._views:
                 self._views.record_with(self._recording.writer)
         pipeline = self._pipeline
+        for view in pipeline.views if options.backfill and not self._position else ():
+            check_backfill(view.view, pipeline)
         self._tables = Tables(pipeline.tables, pipeline.base, options.catalog)
         self._versions: Mapping[str, str] = self._tables.versions()
         self._open_processes(options.processes, pipeline.views)
         self._rows_of_tables = self._contents()
         self._flows: dict[int, RunningView] = {}
+        self._beginners: set[int] = set()
+        self._takes_history, self._is_worth_saving = options.backfill, False
         self._scheduler = SCHEDULERS[options.scheduler or _choose_scheduler(pipeline.views)]()
         self._newest: dict[str, Micros] = {}
         self._set_up(pipeline)
@@ -133,6 +139,8 @@ class FjordRuntime:
         flows: dict[int, RunningView] = {}
         for number, view in pipeline.views_by_number.items():
             flow = self._flows.get(number)
+            if flow is None:
+                self._beginners.add(number)
             if flow is None or (flow.view is not view and not view.stateful):
                 flow = self._make_flow(view, contents)
             elif flow.view is not view:
@@ -144,6 +152,7 @@ class FjordRuntime:
         for flow in [flow for flow in flows.values() if flow not in before]:
             self._scheduler.add(flow, flow.view.priority)
         self._pipeline, self._flows = pipeline, flows
+        self._beginners &= flows.keys()
         self._newest = dict.fromkeys(pipeline.connectors_by_source, START_OF_TIME) | self._newest
 
     def _make_flow(self, view: CutView, tables: Mapping[str, pa.RecordBatch]) -> RunningView:
@@ -180,6 +189,8 @@ class FjordRuntime:
     def _restore(self, checkpoint: Checkpoint) -> None:
         """Take up what was saved last."""
         progress = checkpoint.progress
+        if self._position:
+            self._beginners.clear()
         checkpoint.keep_tables(self._tables)
         self._total = progress.total.start_again()
         self._newest |= progress.newest
@@ -213,7 +224,7 @@ class FjordRuntime:
         self._open_sink()
         for outcome, _ in self.steps(stopped, self._sink.write):
             self._total = self._total.then(outcome)
-            self._save(due=self._checkpoint is not None and self._checkpoint.is_due())
+            self._save(due=self._checkpoint is not None and (self._is_worth_saving or self._checkpoint.is_due()))
             if watch:
                 watch(self._total)
         self._save(due=True)
@@ -248,6 +259,7 @@ class FjordRuntime:
         clocks = {number: clock for number, flow in self._flows.items() if (clock := flow.save_clock())}
         progress = Progress(self._position, self._total, self._newest, self._versions, clocks)
         checkpoint.save(progress, {number: self._flows[number].take_changes() for number in clocks})
+        self._is_worth_saving = False
         if self._recording:
             self._recording.note_recorded(step)
         for process in self._processes:
@@ -309,8 +321,11 @@ class FjordRuntime:
         for flow in self._flows.values():
             if flow.work:
                 flow.work.take_in(following["shares"].get(flow.view.name, 1.0))
+        beginning = self._begin_views(replay, position, following["step"] - 1)
         passed = pass_idle(self._pipeline.sources, self._newest, position["until"])
         intake = Intake(self._pipeline, passed, self._hand_on)
+        for output, letters in beginning.dead_letters:
+            intake.keep(output, letters)
         intake.register(following["version"])
         for split in replay.splits(position, following):
             intake.read_split(split)
@@ -328,7 +343,25 @@ class FjordRuntime:
         if self._recording:
             self._recording.add(following["step"] - 1, intake.accepted)
         paced = Outcome(batches=1, lag_us=following["lag"], figures=count_lags(following["blameless"]))
-        return intake.outcome.then(self._account(answers)).then(paced).then(Outcome.of_functions()), answers
+        worked = intake.outcome.then(beginning.outcome).then(self._account(answers)).then(paced)
+        return worked.then(Outcome.of_functions()), answers
+
+    def _begin_views(self, replay: Replay, position: Position, batch: int) -> Beginning:
+        """Let views that see their first step take in what was before it."""
+        numbers, self._beginners = self._beginners, set()
+        if not numbers:
+            return Beginning()
+        if position["step"]:
+            begin_with_tables(self._flows, numbers, self._pipeline, replay, position)
+        if not self._takes_history or not list_backfills(self._pipeline, numbers):
+            return Beginning()
+        if self._recording:
+            self._recording.flush()
+        begun = position["lanes"] if position["step"] else ()
+        found = begin_with_history(self._flows, numbers, self._pipeline, batch, self._newest, begun)
+        self._newest = _later(self._newest, found.newest)
+        self._is_worth_saving = True  # it is dearer than a step, and would be done again
+        return found
 
     def _hand_on(self, readers: Sequence[Reader], accepted: pa.RecordBatch) -> None:
         for reader in readers:

@@ -13,6 +13,7 @@ from skerry.model.atomic_write import write_atomically
 __all__ = ["Block", "Numbering"]
 
 _MOST_BLOCKS = 256
+_LAST = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Numbering:
         )
         again = range(0)
         if own is not None:
-            following = self._blocks[own + 1].first if own + 1 < len(self._blocks) else 2**63 - 1
+            following = self._blocks[own + 1].first if own + 1 < len(self._blocks) else _LAST
             start = self._blocks[own].number(batch)
             again = range(start, max(start, following))
             if own + 1 == len(self._blocks):
@@ -73,3 +74,17 @@ class Numbering:
             self._path, json.dumps([[each.run, each.first, each.batch] for each in self._blocks]).encode(), synced=True
         )
         return block, again
+
+    def list_numbers(self, block: Block) -> list[range]:
+        """The numbers of all batches of the run that a block is of; that of one without a name has no other.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     numbering = Numbering(Path(folder) / "runs.json")
+        ...     _ = numbering.begin("a", 0, behind=-1), numbering.begin("b", 0, behind=9)
+        ...     numbering.list_numbers(numbering.begin("a", 10, behind=14)[0])
+        [range(0, 10), range(15, 9223372036854775807)]
+        """
+        ends = [*(each.first for each in self._blocks[1:]), _LAST]
+        spans = [(each, range(each.first, end)) for each, end in zip(self._blocks, ends, strict=True)]
+        return [numbers for each, numbers in spans if each == block or (block.run and each.run == block.run)]

@@ -66,10 +66,14 @@ class Recording:
         self._lock = FolderLock(folder.workshop, "history")
         shutil.rmtree(folder.staged, ignore_errors=True)
         behind = max((part.last for stream in folder.streams() for part in folder.parts(stream)), default=-1)
-        block, again = Numbering(folder.workshop / "runs.json").begin(run if kept else "", batch, behind)
+        numbering = Numbering(folder.workshop / "runs.json")
+        block, again = numbering.begin(run if kept else "", batch, behind)
+        own = tuple(numbering.list_numbers(block))
         for part in [part for stream in folder.streams() for part in folder.parts(stream)]:
             _drop(part, again)
-        self.writer = HistoryWriter(folder, {source.name: source for source in streams}, block.first, block.batch, kept)
+        self.writer = HistoryWriter(
+            folder, {source.name: source for source in streams}, block.first, block.batch, kept, own
+        )
         merge = partial(merge_files, format_="parquet")
         self._compaction = Compaction(folder.workshop / "work", merge, synced=kept)
         self._newest = behind
@@ -107,12 +111,12 @@ class Recording:
             self._waiting_from = self._waiting_to
         rows = sum(each.num_rows for batches in self._waiting.values() for each in batches)
         if rows >= _WAITING_ROWS or time.monotonic() - self._flushed >= _WAITING_SECONDS:
-            self._flush()
+            self.flush()
         self._look_after()
 
     def settle(self) -> None:
         """Return when all that was taken is on the disk."""
-        self._flush()
+        self.flush()
         with self._compaction.lock:
             sync(self._unsettled)
         self._unsettled = set()
@@ -123,7 +127,7 @@ class Recording:
 
     def close(self) -> None:
         """Write what is left, put together what can be, and let others have the history."""
-        self._flush()
+        self.flush()
         self._compaction.finish()
         self._give_up()
         self.release()
@@ -132,7 +136,7 @@ class Recording:
         """Let others have the history."""
         self._lock.release()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
         """Write the steps that wait, as one batch."""
         self._flushed = time.monotonic()
         if not self._kept:

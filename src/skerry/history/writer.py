@@ -36,6 +36,8 @@ class HistoryWriter:
     first: int = 0
     batch: int = 0
     synced: bool = False
+    own: tuple[range, ...] = ()
+    """The numbers of this run's batches."""
 
     def number(self, batch: int) -> int:
         """The number of a batch of this run."""

@@ -69,6 +69,8 @@ class RunOptions:
     """Libraries that Spark is started with, beside those of its formats."""
     views: ViewVersions | None = None
     """The versions of its views, if they may come and go."""
+    backfill: bool = False
+    """Whether views that say so begin with history; otherwise they begin with what the sources have."""
 
 
 class Runtime(Protocol):

@@ -22,6 +22,7 @@ from skerry.errors import CatalogError, CheckpointError, InputError, SkerryError
 from skerry.history.writer import HistoryWriter
 from skerry.lang.sql import Session
 from skerry.model.sealed_folder import SealedFolder
+from skerry.pipeline.backfill import check_backfill
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline, list_answered
 from skerry.pipeline.pipeline_builder import PipelineBuilder
@@ -255,6 +256,7 @@ class ViewVersions:
             Tables([table for table in plan.tables if not self._is_known(table)], self._builder.base, self._catalog)
             cut = self._builder.cut(plan)
             self._builder.try_out(cut)
+            check_backfill(plan, self._pipelines[self.newest], self._sets[self.newest].sources)
             self._receive(list(connectors.values()))
         except SkerryError as error:
             self._refuse(view.name, str(error))

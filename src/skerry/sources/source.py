@@ -152,6 +152,8 @@ class Connector(ABC):
     definition: Source
     live: bool = False
     """Whether more readings may come: a live source has no end."""
+    starts_over: bool = True
+    """Whether a run that begins is given again what an earlier run was."""
     accepted: bool = False
     """Whether its readings were accepted before: then none is late, and each says when it arrived (``STAMPS``)."""
 

@@ -16,6 +16,7 @@ from skerry.lang.rules.bind_streams import deduce_node
 from skerry.lang.sql.changes import gives_changes
 from skerry.lang.sql.query import query_plan
 from skerry.lang.sql.streams import Streams
+from skerry.model.backfill_span import BACKFILL
 from skerry.model.changes import OP
 from skerry.model.expression import Expression
 from skerry.model.sampling import SAMPLING_OPTIONS
@@ -29,6 +30,7 @@ from skerry.plan.view import ViewPlan
 __all__ = ["rules_outputs", "rules_plan"]
 
 _OPTIONS = {
+    BACKFILL.name,
     "emit",
     "late_to",
     "output",

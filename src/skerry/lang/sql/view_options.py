@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from skerry.errors import OptionError
 from skerry.lang.sql.fallback import FALLBACK_OPTIONS
 from skerry.lang.sql.samples import SAMPLE_OPTIONS
+from skerry.model.backfill_span import BACKFILL
 from skerry.model.network_options import PLACES
 from skerry.model.options import Option, Owner, Parser, one_of, parse_options, text, whole_number
 from skerry.model.sampling import SAMPLING_OPTIONS
@@ -18,6 +19,7 @@ __all__ = ["VIEW_OPTIONS", "check_view_options", "read_spark_sink", "view_owner"
 _PRIORITY = Parser(whole_number(1, 100).read, "a whole number from 1 to 100", ("whole numbers from 1 to 100",))
 
 VIEW_OPTIONS = (
+    BACKFILL,
     Option(
         "emit",
         one_of("final", "early", "changes"),

@@ -29,6 +29,7 @@ class MqttConnector(SpooledConnector):
     """
 
     OPTIONS: ClassVar[tuple[Option, ...]] = MQTT_OPTIONS
+    starts_over = False
 
     options: MqttOptions | None = None
     base: Path = Path()
