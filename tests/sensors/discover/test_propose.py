@@ -57,7 +57,7 @@ def test_text_that_is_a_time_is_the_event_time(written):
 
 def test_numbers_that_are_no_times_are_none():
     found = only(heard(serial=lambda number: 1_790_000_000 - 10**8 * number, speed=float))
-    assert found.event_time is None
+    assert (found.event_time.name, found.has_arrival_time) == ("ts", True)
     assert found.columns["serial"] == "BIGINT"
 
 
@@ -65,8 +65,9 @@ def test_types_are_those_of_the_values():
     found = only(
         heard(n=int, x=float, on=lambda number: number > 2, note=str, gone=lambda number: None, more=lambda n: [n])
     )
-    types = {"sensor": "VARCHAR", "n": "BIGINT", "x": "DOUBLE", "on": "BOOLEAN", "note": "VARCHAR", "gone": "VARCHAR"}
-    assert (found.columns, found.left_out) == (types, ("more",))
+    types = {"n": "BIGINT", "x": "DOUBLE", "on": "BOOLEAN", "note": "VARCHAR", "gone": "VARCHAR", "more": "JSON"}
+    assert found.columns == {"sensor": "VARCHAR", "ts": "TIMESTAMP", **types}
+    assert [note.rpartition(": ")[2] for note in found.notes[1:]] == ["gone", "more"]
 
 
 def test_sequence_is_the_number_that_grows_by_one():
@@ -185,7 +186,9 @@ def test_garbage_among_the_messages_changes_nothing():
 
 
 def test_what_carries_no_readings_gives_no_proposal():
-    assert propose([Sample("a/b", b"20.5", Micros(0)), Sample("$SYS/x", b"{}", Micros(0))]) == []
+    garbage = [b"", b"{}", b"[]", b"null", b"\xff\xfe", b'{"x": ', b"x" * 300]
+    assert propose([Sample("a/b", each, Micros(0)) for each in garbage]) == []
+    assert propose([Sample("$SYS/x", b"20.5", Micros(0)), Sample("a/b/control", b"20.5", Micros(0))]) == []
 
 
 def test_script_of_a_proposal_declares_the_source():
@@ -205,6 +208,7 @@ def test_script_of_a_proposal_declares_the_source():
     topics=st.lists(st.text("ab/'\"{}- é1", min_size=1, max_size=8), min_size=1, max_size=4),
     payloads=st.lists(
         st.binary(max_size=12)
+        | st.sampled_from([b"20.5", b"7", b"ON", b'"x"', b"true", b"[1, 2.5]", b"[[1]]"])
         | st.dictionaries(
             st.text(st.characters(exclude_categories=["C"]), max_size=4) | st.sampled_from(["ts", "select", "x"]),
             st.none()

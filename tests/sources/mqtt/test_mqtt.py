@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from skerry.catalog import Source
-from skerry.errors import SourceError
+from skerry.errors import OptionError, SourceError
 from skerry.sources.mqtt import MqttConnector, client
 from skerry.sources.source import Split
 from skerry.testing.broker import Broker
@@ -119,6 +119,28 @@ def test_messages_in_cbor(broker, publisher, tmp_path):
         wait_for(lambda: count(source) >= 3)
     assert values(source) == [1.5]
     assert next(letter["reason"] for each in read(source) for letter in each.rejects.to_pylist()) == "not valid CBOR"
+
+
+@pytest.mark.parametrize("encoding", ["json", "cbor"])
+def test_messages_without_keys_fill_the_column_of_values(broker, publisher, tmp_path, encoding):
+    topic = f"bare-{encoding}"
+    source = open_source(
+        broker.url, tmp_path, topic, encoding=encoding, value_column="value", arrival_time="true", sequence="seq"
+    )
+    encode = cbor2.dumps if encoding == "cbor" else lambda value: json.dumps(value).encode()
+    with source.receive():
+        publisher.publish(f"{topic}/a/data", *map(encode, (20.5, 7, "8.5", [1, 2], "ON")), b"", b"{")
+        wait_for(lambda: count(source) >= 8)
+    assert values(source) == [20.5, 7, 8.5, 1, 2]
+    [decoded] = read(source)
+    reasons = decoded.rejects.column("reason").to_pylist()
+    broken = "not valid CBOR" if encoding == "cbor" else "not a JSON object"
+    assert sorted(reasons) == sorted([broken, broken, "column value: 'ON' is not DOUBLE"])
+
+
+def test_column_of_values_must_be_declared(tmp_path):
+    with pytest.raises(OptionError, match="value_column 'celsius' is no column; there are sensor, ts, value"):
+        open_source("mqtt://localhost", tmp_path, "x", value_column="celsius")
 
 
 def test_what_comes_while_nobody_is_there_is_received_later(broker, publisher, tmp_path):

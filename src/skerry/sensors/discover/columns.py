@@ -34,16 +34,21 @@ class SeenColumn:
     classes: Counter[str]
 
     @property
-    def type(self) -> str | None:
-        """The SQL type of most values; None if they are lists or mappings, which no column can hold."""
+    def is_empty(self) -> bool:
+        """Whether it was NULL whenever it was seen."""
+        return set(self.classes) <= {"null"}
+
+    @property
+    def type(self) -> str:
+        """The SQL type of most values."""
         known = Counter({kind: count for kind, count in self.classes.items() if kind != "null"})
         numbers = known["whole"] + known["number"]
-        kinds = {"BOOLEAN": known["truth"], "VARCHAR": known["text"] + known["time"], "nested": known["nested"]}
+        kinds = {"BOOLEAN": known["truth"], "VARCHAR": known["text"] + known["time"], "JSON": known["nested"]}
         kinds["DOUBLE" if known["number"] else "BIGINT"] = numbers
         most = max(kinds, key=lambda kind: kinds[kind])
         if most == "VARCHAR" and known["time"] > known["text"]:
             return "TIMESTAMP"
-        return None if most == "nested" else most if kinds[most] else "VARCHAR"
+        return most if kinds[most] else "VARCHAR"
 
 
 def count_columns(readings: Iterable[Mapping[str, Any]]) -> dict[str, SeenColumn]:

@@ -1,15 +1,24 @@
 """From messages to a proposal: the source that would read them, and the sensors behind it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from typing import Any
 
 from skerry.catalog import Sensor
-from skerry.model.time import Micros
+from skerry.model.time import MICROS, Micros, show_span
 from skerry.sensors.discover.columns import SeenColumn, count_columns, guess_unit
-from skerry.sensors.discover.samples import Reading, Sample, decode, read_state, split_readings
-from skerry.sensors.discover.times import EventTime, Values, find_event_time, find_sequence, guess_delay, guess_period
+from skerry.sensors.discover.samples import VALUE, Reading, Sample, decode, read_state, split_readings
+from skerry.sensors.discover.times import (
+    EventTime,
+    Values,
+    find_event_time,
+    find_sequence,
+    guess_delay,
+    guess_period,
+    list_clocks_ahead,
+)
 from skerry.sensors.discover.topics import Levels, TopicGroup, group_topics
 from skerry.sensors.messages import SensorState
 
@@ -18,6 +27,10 @@ __all__ = ["Proposal", "propose", "propose_source"]
 _SENSOR = "sensor"
 _KIND = "sensor"
 """The kind of a sensor that does not say of what kind it is."""
+_ALIKE = 1.25
+"""By how much periods may differ and be called the same."""
+_ARRIVAL_DELAY_US = Micros(MICROS["SECOND"])
+_FEW = 8
 
 
 @dataclass(frozen=True)
@@ -33,11 +46,16 @@ class Proposal:
     sequence: str | None = None
     sample_period_us: Micros | None = None
     sensors: tuple[Sensor, ...] = ()
-    left_out: tuple[str, ...] = ()
-    """What the readings have and no column can hold."""
+    notes: tuple[str, ...] = ()
+    """What whoever reads the script should know."""
     readings: int = 0
     garbled: int = 0
     """How many messages could not be read."""
+    value_column: str | None = None
+    """The column that messages without keys fill."""
+    has_arrival_time: bool = False
+    """Whether the event time is that of arrival, for the readings say none."""
+    max_ahead_us: Micros | None = None
 
 
 def propose(samples: Sequence[Sample]) -> list[Proposal]:
@@ -48,28 +66,98 @@ def propose(samples: Sequence[Sample]) -> list[Proposal]:
     >>> found.topic, dict(found.columns), found.event_time
     ('i80/{sensor}/data', {'sensor': 'VARCHAR', 'ts': 'TIMESTAMP', 'speed': 'DOUBLE'}, EventTime(name='ts', unit='s'))
     """
-    encodings: dict[Levels, Counter[str]] = defaultdict(Counter)
-    readings: dict[Levels, list[Reading]] = defaultdict(list)
+    topics: dict[Levels, _Topic] = defaultdict(_Topic)
     states: dict[Levels, SensorState] = {}
     for sample in samples:
         found = decode(sample.payload)
         if sample.is_state and found and (state := read_state(found[1])):
             states[sample.levels] = state
         elif sample.carries_readings:
-            encodings[sample.levels][found[0] if found else "garbled"] += 1
-            readings[sample.levels] += split_readings(sample, found[1]) if found else ()
-    readings = {levels: each for levels, each in readings.items() if each}
-    columns = {levels: frozenset(count_columns(each.values for each in found)) for levels, found in readings.items()}
+            topics[sample.levels].add(sample, found)
+    heard = {levels: topic for levels, topic in topics.items() if topic.readings}
+    columns = {
+        levels: frozenset(count_columns(each.values for each in topic.readings)) for levels, topic in heard.items()
+    }
+    bare = {levels for levels, topic in heard.items() if topic.is_bare}
     proposals = []
-    for group in group_topics(list(readings), list(states), columns):
-        mine = [levels for levels in readings if group.covers(levels)]
-        heard = sorted((each for levels in mine for each in readings[levels]), key=lambda each: each.arrived_us)
-        encoding = sum((encodings[levels] for levels in mine), Counter[str]())
-        made = propose_source(group, heard, states)
+    for group in group_topics(list(heard), list(states), columns, bare):
+        mine = [levels for levels in heard if group.covers(levels) and (levels in bare) == (group.value is not None)]
+        made = _propose_group(group, [heard[levels] for levels in mine], states)
         # Where nothing can be kept but the names in the topics, there are no readings.
         if len(made.columns) > len(group.wildcards):
-            proposals.append(_name_encoding(made, encoding))
+            proposals.append(_stamp(made))
     return _name_apart(proposals)
+
+
+class _Topic:
+    """What was heard on one topic: readings that are objects, or values without keys, whichever are more."""
+
+    def __init__(self) -> None:
+        self._objects: list[Reading] = []
+        self._values: list[Reading] = []
+        self._messages: list[tuple[str | None, bool, bool]] = []
+
+    def add(self, sample: Sample, found: tuple[str, Any] | None) -> None:
+        """Take up a message, with its encoding and what it says, if it can be read."""
+        readings = list(split_readings(sample, found[1])) if found else []
+        self._objects += [each for each in readings if not each.is_bare]
+        self._values += [each for each in readings if each.is_bare]
+        has = any(not each.is_bare for each in readings), any(each.is_bare for each in readings)
+        self._messages.append((found[0] if found else None, *has))
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether its messages have no keys."""
+        return len(self._values) > len(self._objects)
+
+    @property
+    def readings(self) -> list[Reading]:
+        """Its readings."""
+        return self._values if self.is_bare else self._objects
+
+    @property
+    def encodings(self) -> Counter[str]:
+        """How many of its messages were in which encoding; those without readings are garbled."""
+        form = 2 if self.is_bare else 1
+        return Counter(str(each[0]) if each[form] else "garbled" for each in self._messages)
+
+
+def _propose_group(group: TopicGroup, topics: Sequence[_Topic], states: Mapping[Levels, SensorState]) -> Proposal:
+    readings = sorted((each for topic in topics for each in topic.readings), key=lambda each: each.arrived_us)
+    encodings = sum((topic.encodings for topic in topics), Counter[str]())
+    if group.value is not None:
+        name = group.value
+        readings = [replace(each, values={name: each.values[VALUE]}) for each in readings]
+    made = propose_source(group, readings, states)
+    if group.value is not None:
+        type_ = _agree_on_type([count_columns(each.values for each in topic.readings)[VALUE].type for topic in topics])
+        made = replace(made, value_column=group.value, columns={**made.columns, group.value: type_}, event_time=None)
+    return _name_encoding(made, encodings)
+
+
+def _agree_on_type(types: Sequence[str]) -> str:
+    """One type for bare values: numbers may have fractions though none was seen; what differs is text."""
+    found = {"DOUBLE" if each == "BIGINT" else each for each in types}
+    return found.pop() if len(found) == 1 and found <= {"DOUBLE", "BOOLEAN"} else "VARCHAR"
+
+
+def _stamp(made: Proposal) -> Proposal:
+    """Readings that say no time get that of their arrival."""
+    if made.event_time is not None:
+        return made
+    taken = {name.lower() for name in made.columns}
+    name = next(each for each in chain(("ts", "arrived"), map("arrived_{}".format, count(2))) if each not in taken)
+    wildcards = {each: kind for each, kind in made.columns.items() if f"{{{each}}}" in made.topic.split("/")}
+    columns = {**wildcards, name: "TIMESTAMP", **made.columns}
+    note = f"no column looks like the time of measurement: {name} is that of arrival"
+    return replace(
+        made,
+        columns=columns,
+        event_time=EventTime(name),
+        delay_us=_ARRIVAL_DELAY_US,
+        has_arrival_time=True,
+        notes=(note, *made.notes),
+    )
 
 
 def propose_source(group: TopicGroup, readings: Sequence[Reading], states: Mapping[Levels, SensorState]) -> Proposal:
@@ -78,15 +166,19 @@ def propose_source(group: TopicGroup, readings: Sequence[Reading], states: Mappi
     wildcards = group.wildcards
     said = {name: column for name, column in seen.items() if name.lower() not in wildcards}
     values: Values = [(_name_sensor(each, group, seen), each.arrived_us, each.values) for each in readings]
+    # What the broker had kept says nothing about when and how often readings come.
+    fresh = [value for value, each in zip(values, readings, strict=True) if not each.retained]
     time = find_event_time(list(said), values)
-    sequence = _find_sequence(said, values, time)
+    sequence = _find_sequence(said, fresh or values, time)
+    mine = _states_by_sensor(group, states)
+    units = {name for state in mine.values() for name in state.units}
     columns = dict.fromkeys(wildcards, "VARCHAR")
-    columns |= {name: column.type for name, column in said.items() if column.type is not None}
+    columns |= {name: _name_type(column, units) for name, column in said.items()}
     if time is not None:
         columns[time.name] = "TIMESTAMP"
-    timed = [(sensor, at, moment) for sensor, at, each in values if time and (moment := time.read(each)) is not None]
-    sensors = _describe_sensors(group, values, time, _states_by_sensor(group, states), columns)
-    periods = sorted(each.sample_period_us for each in sensors if each.sample_period_us is not None)
+    timed = [(sensor, at, moment) for sensor, at, each in fresh if time and (moment := time.read(each)) is not None]
+    sensors = _describe_sensors(group, values, fresh, time, mine, columns)
+    ahead = list_clocks_ahead(timed)
     return Proposal(
         group.name,
         group.topic,
@@ -95,11 +187,53 @@ def propose_source(group: TopicGroup, readings: Sequence[Reading], states: Mappi
         time,
         guess_delay(timed) if time else None,
         sequence,
-        periods[len(periods) // 2] if periods else None,
+        _agree_on_period(sensors),
         sensors,
-        tuple(name for name, column in said.items() if column.type is None),
+        tuple(_note(group, readings, said, sensors, ahead)),
         len(readings),
+        max_ahead_us=Micros(MICROS["MINUTE"]) if ahead else None,
     )
+
+
+def _name_type(column: SeenColumn, with_unit: Collection[str]) -> str:
+    """The type of a column; one of which only NULL was seen is a number if it has a unit."""
+    return "DOUBLE" if column.is_empty and (column.name in with_unit or guess_unit(column.name)) else column.type
+
+
+def _agree_on_period(sensors: Sequence[Sensor]) -> Micros | None:
+    """How often all sensors measure; None if they differ, for then none should do what others do."""
+    periods = sorted(each.sample_period_us for each in sensors if each.sample_period_us is not None)
+    return periods[len(periods) // 2] if periods and periods[-1] <= _ALIKE * periods[0] else None
+
+
+def _note(
+    group: TopicGroup,
+    readings: Sequence[Reading],
+    said: Mapping[str, SeenColumn],
+    sensors: Sequence[Sensor],
+    ahead: Sequence[str],
+) -> Iterator[str]:
+    """What should be known of a source beside its declaration."""
+    if readings and all(each.retained for each in readings):
+        yield "all of it was kept by the broker from before: nothing new has come"
+    if empty := [name for name, column in said.items() if column.is_empty]:
+        yield f"of these only NULL was seen: {_list_names(empty)}"
+    if nested := [name for name, column in said.items() if column.type == "JSON" and not column.is_empty]:
+        yield f"lists and mappings are JSON; take values out with ->> '$.KEY': {_list_names(nested)}"
+    periods = Counter(each.sample_period_us for each in sensors if each.sample_period_us is not None)
+    if len(periods) > 1 and _agree_on_period(sensors) is None:
+        found = ", ".join(f"{show_span(period)} ({count})" for period, count in sorted(periods.items()))
+        yield f"sensors differ in how often they measure, so the source does not say it: {found}"
+    if ahead:
+        yield f"clocks that are ahead, whose readings max_ahead rejects: {_list_names(ahead)}"
+    topics = len({each.levels for each in readings})
+    if group.sensor_level is not None and topics > len(sensors) > 0:
+        yield f"{topics} topics have {len(sensors)} names of sensors: other levels of the topic tell them apart"
+
+
+def _list_names(names: Sequence[str]) -> str:
+    shown = [" ".join(name.split()) for name in names[:_FEW]]
+    return ", ".join([*shown, f"and {len(names) - _FEW} more"] if len(names) > _FEW else shown)
 
 
 def _find_sequence(said: Mapping[str, SeenColumn], values: Values, time: EventTime | None) -> str | None:
@@ -139,6 +273,7 @@ def _is_beside(group: TopicGroup, levels: Levels, sensor_level: int) -> bool:
 def _describe_sensors(
     group: TopicGroup,
     values: Values,
+    fresh: Values,
     time: EventTime | None,
     states: Mapping[str, SensorState],
     columns: Mapping[str, str],
@@ -146,12 +281,15 @@ def _describe_sensors(
     by_sensor: dict[str, list[tuple[Micros, Mapping[str, Any]]]] = defaultdict(list)
     for name, at, each in values:
         by_sensor[name].append((at, each))
+    moments: dict[str, list[Micros]] = defaultdict(list)
+    for name, at, each in fresh:
+        if (moment := time.read(each) if time else at) is not None:
+            moments[name].append(moment)
     everything = [name for name in columns if name not in group.wildcards]
     found = []
     for name in sorted({*by_sensor, *states} - {""}):
         heard = by_sensor.get(name, [])
-        moments = [time.read(each) if time else at for at, each in heard]
-        period = guess_period([moment for moment in moments if moment is not None])
+        period = guess_period(moments[name])
         said = {column.lower() for _, each in heard for column in each}
         mine = [column for column in everything if column.lower() in said]
         units = {column: unit for column in mine if (unit := guess_unit(column)) and (not time or column != time.name)}

@@ -43,10 +43,16 @@ def list_options(proposal: Proposal) -> dict[str, str]:
     found: dict[str, str] = {"encoding": "cbor"} if proposal.encoding == "CBOR" else {}
     if proposal.event_time is not None and proposal.event_time.unit is not None:
         found["event_time_unit"] = proposal.event_time.unit
+    if proposal.value_column is not None:
+        found["value_column"] = proposal.value_column
+    if proposal.has_arrival_time:
+        found["arrival_time"] = "true"
     if proposal.sequence is not None:
         found["sequence"] = proposal.sequence
     if proposal.sample_period_us is not None and proposal.event_time is not None and proposal.delay_us is not None:
         found["sample_period"] = show_span(proposal.sample_period_us)
+    if proposal.max_ahead_us is not None:
+        found["max_ahead"] = show_span(proposal.max_ahead_us)
     return found
 
 
@@ -61,10 +67,7 @@ def _notes(proposal: Proposal) -> list[str]:
     notes = [f"{heard}; {proposal.garbled} messages could not be read" if proposal.garbled else heard]
     if proposal.event_time is None:
         notes.append("-- no column looks like the time of measurement: add one with WATERMARK FOR to use windows")
-    if proposal.left_out:
-        names = ", ".join(" ".join(name.split()) for name in proposal.left_out)
-        notes.append(f"-- left out, since they hold lists or mappings: {names}")
-    return notes
+    return [*notes, *(f"-- {' '.join(note.split())}" for note in proposal.notes)]
 
 
 def _quote_text(value: str) -> str:

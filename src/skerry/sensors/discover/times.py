@@ -9,7 +9,7 @@ from typing import Any
 from skerry.model.time import MICROS, Micros
 from skerry.sensors.discover.columns import read_time_text
 
-__all__ = ["EventTime", "find_event_time", "find_sequence", "guess_delay", "guess_period"]
+__all__ = ["EventTime", "find_event_time", "find_sequence", "guess_delay", "guess_period", "list_clocks_ahead"]
 
 UNITS_US = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
 _EARLIEST_US, _LATEST_US = 631_152_000_000_000, 4_102_444_800_000_000
@@ -110,16 +110,30 @@ def guess_delay(readings: Sequence[tuple[str, Micros, Micros]]) -> Micros:
     return Micros(next((each for each in _DELAYS_S if each >= wanted), _DELAYS_S[-1]) * MICROS["SECOND"])
 
 
+def list_clocks_ahead(readings: Sequence[tuple[str, Micros, Micros]]) -> list[str]:
+    """The sensors whose readings are a minute or more ahead of a clock by which this machine and most sensors go."""
+    ages = _find_ages(readings)
+    usual = statistics.median(ages.values()) if ages else 0
+    if abs(usual) >= MICROS["MINUTE"]:
+        return []
+    return sorted(sensor for sensor, age in ages.items() if age <= -MICROS["MINUTE"])
+
+
 def _find_wrong_clocks(readings: Sequence[tuple[str, Micros, Micros]]) -> set[str]:
     """The sensors whose readings are much older, or newer, when they arrive than those of most sensors."""
+    ages = _find_ages(readings)
+    usual = statistics.median(ages.values()) if ages else 0
+    return {sensor for sensor, age in ages.items() if abs(age - usual) >= MICROS["MINUTE"]}
+
+
+def _find_ages(readings: Sequence[tuple[str, Micros, Micros]]) -> dict[str, float]:
+    """How old the readings of each sensor are when they arrive; nothing, if it is not known when they did."""
     if len({at for _, at, _ in readings}) < 2:
-        return set()
+        return {}
     ages: dict[str, list[int]] = {}
     for sensor, at, moment in readings:
         ages.setdefault(sensor, []).append(at - moment)
-    middles = {sensor: statistics.median(each) for sensor, each in ages.items()}
-    usual = statistics.median(middles.values())
-    return {sensor for sensor, middle in middles.items() if abs(middle - usual) >= MICROS["MINUTE"]}
+    return {sensor: statistics.median(each) for sensor, each in ages.items()}
 
 
 def _list_by_sensor(readings: Values, name: str) -> dict[str, list[int]]:

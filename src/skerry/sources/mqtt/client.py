@@ -51,8 +51,14 @@ class MqttReceiving:
         self._address = BrokerAddress.parse(options.url)
         client_id = _find_client_id(options, folder)
         self._echo = Echo(name_echo_topic(options.topic, client_id))
-        pattern = self._topic.pattern
-        self._receiver = Receiver(folder, options.max_message_bytes, identity, self._has_caught_up, pattern=pattern)
+        self._receiver = Receiver(
+            folder,
+            options.max_message_bytes,
+            identity,
+            self._has_caught_up,
+            pattern=self._topic.pattern,
+            value_column=options.value_column,
+        )
         state_topic = find_state_topic(options.topic)
         self._channel = ControlChannel(state_topic, self._send_control) if state_topic else None
         self._control = ControlConnection(source, options, base, client_id) if state_topic else None

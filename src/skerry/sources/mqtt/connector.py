@@ -44,6 +44,9 @@ class MqttConnector(SpooledConnector):
             if column not in definition.stored_schema.names:
                 known = ", ".join(definition.stored_schema.names)
                 raise OptionError(f"topic {options.topic!r} fills {column!r}, which is no column; there are {known}")
+        if options.value_column is not None and options.value_column not in definition.stored_schema.names:
+            known = ", ".join(definition.stored_schema.names)
+            raise OptionError(f"value_column {options.value_column!r} is no column; there are {known}")
         decoder = Decoder(definition, topic.pattern, options.event_time_unit, options.arrival_time)
         return cls(definition, decoder, None, options, base.absolute())
 

@@ -23,6 +23,7 @@ MQTT_OPTIONS = (
     Option("sequence", text(), help="The key of a sensor's own sequence number: it tells doubles."),
     EVENT_TIME_UNIT,
     Option("arrival_time", truth_value(), "false", "Whether a reading without an event time gets that of its arrival."),
+    Option("value_column", text(), help="The column that a message fills which is a number or a text by itself."),
     Option("max_message_bytes", whole_number(1, _MOST_BYTES), str(1 << 20), "The longest message."),
 )
 
@@ -41,6 +42,7 @@ class MqttOptions:
     sequence: str | None
     event_time_unit: str | None
     arrival_time: bool
+    value_column: str | None
     max_message_bytes: int
 
     @classmethod

@@ -38,7 +38,7 @@ class Receiver:
     ``longest`` is how long a message may be. ``identity`` tells which readings are doubles. ``is_listening`` says
     whether what is sent now would arrive: only then does time go on where nothing comes. ``watch`` sees what went to
     disk, with the number of doubles that did not. ``pattern`` finds the sensor in the origin of a message, for the
-    counts of who was heard.
+    counts of who was heard. ``value_column`` is the one that a message without keys fills.
     """
 
     def __init__(
@@ -49,8 +49,10 @@ class Receiver:
         is_listening: Callable[[], bool] = lambda: True,
         watch: Callable[[pa.RecordBatch, int], None] | None = None,
         pattern: str | None = None,
+        value_column: str | None = None,
     ) -> None:
         self._writer, self._longest, self._watch = SpoolWriter(folder), longest, watch
+        self._value_column = value_column
         self._identity, self._doubles, self._is_listening = identity, Doubles(identity), is_listening
         self.counts = SpoolCounts(folder, pattern)
         """Who was heard."""
@@ -128,7 +130,7 @@ class Receiver:
 
     def _keep(self, messages: Sequence[Message]) -> Callable[[], None]:
         """Bring messages to disk. Gives what counts them: senders need not wait for that."""
-        received, numbers = unfold(messages, self._longest)
+        received, numbers = unfold(messages, self._longest, self._value_column)
         repeated = np.array([message.is_repeated for message in messages], np.bool_)[numbers]
         found = self._identity.compute(received)
         double = self._doubles.mark_found(found, repeated)
