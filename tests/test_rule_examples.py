@@ -58,7 +58,7 @@ def test_reference_gives_the_same(name, tmp_path):
     assert texts(tmp_path) == texts(RULES / "expected" / name)
 
 
-def test_win_move_is_refused_on_a_circle_of_moves(tmp_path):
+def test_win_move_is_refused_on_a_cycle_of_moves(tmp_path):
     (tmp_path / "move.csv").write_text("x,y\na,b\nb,a\n")
     result = CliRunner().invoke(app, ["rules", "run", str(RULES / "win_move.dl"), "--facts", str(tmp_path)])
     assert isinstance(result.exception, RuleError)

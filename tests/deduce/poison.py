@@ -69,7 +69,7 @@ REFUSED = {
     "two liars": Poison("p(x) :- e(x), NOT q(x). q(x) :- e(x), NOT p(x).", "E201"),
     "three liars": Poison("p(x) :- e(x), NOT q(x). q(x) :- r(x). r(x) :- p(x).", "E201"),
     "count of itself": Poison("p(count<*>) :- p(x). p(0).", "E201"),
-    "sum in a circle": Poison("p(x, sum<y>) :- q(x, y). q(x, y) :- p(x, y). q(1, 1).", "E201"),
+    "sum in a cycle": Poison("p(x, sum<y>) :- q(x, y). q(x, y) :- p(x, y). q(1, 1).", "E201"),
     "endless counter": Poison("n(0). n(x + 1) :- n(x).", "E301"),
     "endless counter down": Poison("n(0). n(x - 1) :- n(x).", "E301"),
     "endless counter in two steps": Poison("n(0). m(x * 2 + 1) :- n(x). n(x) :- m(x).", "E301"),

@@ -75,12 +75,12 @@ def test_agrees_on_many_random_programs(start):
         compare(seed, "NGDS")
 
 
-def test_games_without_circles_are_settled():
+def test_games_without_cycles_are_settled():
     moves = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "d")]
     assert answer(WIN, "win", move=moves) == {("a",), ("c",)}
 
 
-def test_tuple_that_needs_itself_is_refused_with_the_circle():
+def test_tuple_that_needs_itself_is_refused_with_the_cycle():
     with pytest.raises(RuleLimit, match=r"E201 rule 1: win\('b'\) needs NOT win\('a'\), which needs NOT win\('b'\)"):
         answer(WIN, "win", move=[("a", "b"), ("b", "a"), ("b", "c")])
 

@@ -32,7 +32,7 @@ def explain(question, text=PATHS, facts=FACTS, engine=Reference):
 
 
 @pytest.mark.parametrize("engine", [Reference, Engine])
-def test_proof_is_a_tree_without_circles(engine):
+def test_proof_is_a_tree_without_cycles(engine):
     assert explain("path(1,1)", engine=engine) == [
         "path(1, 1)  by rule 2: path(x,z) :- path(x,y), edge(y,z), NOT blocked(z, _).",
         "  path(1, 3)  by rule 2: path(x,z) :- path(x,y), edge(y,z), NOT blocked(z, _).",

@@ -15,7 +15,7 @@ import numpy as np
 
 from skerry.deduce.engine.aggregation import Aggregation
 from skerry.deduce.engine.bindings import Setting
-from skerry.deduce.engine.circle import Circle, Need, write_tuple
+from skerry.deduce.engine.cycle import Cycle, Need, write_tuple
 from skerry.deduce.engine.group_maintenance import GroupMaintenance, Part, runners_of
 from skerry.deduce.engine.relation import NEW, Relation
 from skerry.kernels.rules.ground_order import GroundOrder, find_order
@@ -44,7 +44,7 @@ class LocalMaintenance(GroupMaintenance):
         needs = [self._edges(nodes, each) for each in self.component.needs]
         heads = np.concatenate([heads for heads, _ in needs])
         order = find_order(nodes.count, heads, np.concatenate([needed for _, needed in needs]))
-        self._refuse_circles(nodes, order, needs)
+        self._refuse_cycles(nodes, order, needs)
         for part in self._parts:
             relation = self._setting.relations[part.predicates[0]]
             relation.suspend(relation.rows())
@@ -83,7 +83,7 @@ class LocalMaintenance(GroupMaintenance):
         there = (heads >= 0) & (needed >= 0)
         return heads[there], needed[there]
 
-    def _refuse_circles(self, nodes: "_Nodes", order: GroundOrder, needs: Sequence[tuple[Int64s, Int64s]]) -> None:
+    def _refuse_cycles(self, nodes: "_Nodes", order: GroundOrder, needs: Sequence[tuple[Int64s, Int64s]]) -> None:
         edges = list(zip(self.component.needs, needs, strict=True))
         for each, (heads, needed) in edges:
             inside = np.flatnonzero(order.parts[heads] == order.parts[needed]) if each.negative else heads[:0]
@@ -91,8 +91,8 @@ class LocalMaintenance(GroupMaintenance):
                 first = inside[0]
                 own = order.parts == order.parts[heads[first]]
                 known = [(found, *_within(own, *pairs)) for found, pairs in edges]
-                circle = Circle(Need(int(heads[first]), int(needed[first]), each), known)
-                raise circle.make_error(lambda node: self._write(nodes, node))
+                cycle = Cycle(Need(int(heads[first]), int(needed[first]), each), known)
+                raise cycle.make_error(lambda node: self._write(nodes, node))
 
     def _write(self, nodes: "_Nodes", node: int) -> str:
         """A tuple by what is known of it before it is settled."""

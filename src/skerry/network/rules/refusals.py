@@ -36,7 +36,7 @@ def refuse_program(checked: Checked) -> None:
 
 
 def refuse_facts(checked: Checked, ticks: Iterable[Tick]) -> None:
-    """Refuse positive recursion without a stage where something may be withdrawn: a circle would hold itself up."""
+    """Refuse positive recursion without a stage where something may be withdrawn: a cycle would hold itself up."""
     deleted = {name for tick in ticks for name, rows in tick.deletes.items() if rows}
     for component in checked.components:
         if component.kind is Class.S:
@@ -48,7 +48,7 @@ def refuse_facts(checked: Checked, ticks: Iterable[Tick]) -> None:
 
 
 def _refuse_endless(checked: Checked, component: Component) -> None:
-    """Every circle of predicates needs one whose stage has a limit."""
+    """Every cycle of predicates needs one whose stage has a limit."""
     free = [name for name in component.predicates if component.stages[name] not in checked.predicates[name].limits]
     needs = {
         name: [atom.predicate for atom in _atoms(component.rules, name) if atom.predicate in free] for name in free

@@ -73,7 +73,7 @@ class _Model:
             stage = self._next_stage(component, stage)
 
     def _settle_by_attempts(self, component: Component) -> None:
-        """Attempt after attempt, the first against nothing. Where one comes again later, they go in a circle."""
+        """Attempt after attempt, the first against nothing. Where one comes again later, they go in a cycle."""
         attempts = [self._tables]
         while True:
             found = self._attempt(component, attempts[-1])

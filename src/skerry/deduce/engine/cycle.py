@@ -1,4 +1,4 @@
-"""A circle of tuples that need each other through NOT or an aggregate, in words."""
+"""A cycle of tuples that need each other through NOT or an aggregate, in words."""
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -10,10 +10,10 @@ from skerry.model.arrays import Int64s
 from skerry.model.term import Value
 from skerry.plan.program import Dependency
 
-__all__ = ["Circle", "Need", "write_tuple"]
+__all__ = ["Cycle", "Need", "write_tuple"]
 
 _SHOWN = 6
-"""Of a long circle, so many tuples are named."""
+"""Of a long cycle, so many tuples are named."""
 
 
 class Need(NamedTuple):
@@ -24,8 +24,8 @@ class Need(NamedTuple):
     by: Dependency
 
 
-class Circle:
-    """The shortest circle that begins with a given need."""
+class Cycle:
+    """The shortest cycle that begins with a given need."""
 
     def __init__(self, first: Need, needs: Sequence[tuple[Dependency, Int64s, Int64s]]) -> None:
         self._needs = [first, *_find_way(first.needed, first.node, needs)]
