@@ -50,6 +50,17 @@ def test_check_prints_classes(invoked):
     ]
 
 
+@pytest.mark.parametrize("command", [["check"], ["run", "--facts", "facts", "--out", "out"]])
+def test_statement_that_is_a_comment_here_is_pointed_out(folder, command):
+    (folder / "lost.dl").write_text("#const n = 3.\n# show path\nnear(x) :- edge(x, n).\n")
+    result = skerry(folder, "rules", command[0], "lost.dl", *command[1:])
+    assert result.returncode == 0
+    assert result.stderr.startswith(
+        "warning: line 1: '#const n = 3.' is a comment; for a name of a value write: const A"
+    )
+    assert result.stderr.count("is a comment") == 1
+
+
 def test_run_writes_every_output(invoked, folder):
     assert invoked("run", "paths.dl", "--facts", "facts", "--out", "answers") == [
         "path: 12 rows in answers/path.csv",

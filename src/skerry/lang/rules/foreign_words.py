@@ -4,14 +4,16 @@ When a text cannot be read, the position where it goes wrong is held against the
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from skerry.plan.program import AGGREGATES
 
-__all__ = ["Advice", "advise", "advise_on_type"]
+__all__ = ["Advice", "advise", "advise_on_type", "list_lost_directives"]
 
 _AGGREGATES = "|".join(AGGREGATES)
 _LONGEST_SIGN = 3
+_LONGEST_SHOWN = 60
 _IN_HEAD = "aggregates stand in a head, as in p(x, count<*>) :- q(x, _)"
 _ONE_RULE_EACH = "for 'or' write a rule for each alternative"
 
@@ -70,6 +72,14 @@ _FOREIGN = _words(
     ),
 )
 
+_DIRECTIVES = _words(
+    (r"^\s*#(const|defined?)\s.*", "for a name of a value write: const A = 0."),
+    (r"^\s*#(include|import|script|theory)\b.*", "a program is one text"),
+    (r"^\s*#(show|project)\b.*", "write: output p."),
+    (r"^\s*#(minimi[sz]e|maximi[sz]e|external|program|heuristic|edge)\b.*", "there is no such statement"),
+    (r"^\s*#(ifdef|ifndef|endif|pragma)\b.*", "there is no preprocessor"),
+)
+"""Statements of clingo and of C's preprocessor, which begin like a comment of ours."""
 _TYPES = {
     "int": ("integer", "number", "bigint", "smallint", "long", "unsigned", "signed", "i32", "i64", "u32", "u64", "s64"),
     "float": ("double", "real", "decimal", "numeric", "f64"),
@@ -116,3 +126,15 @@ def advise_on_type(name: str) -> str | None:
     'string'
     """
     return next((type_ for type_, others in _TYPES.items() if name.lower() in (type_, *others)), None)
+
+
+def list_lost_directives(text: str) -> Iterator[str]:
+    r"""Lines that were meant as statements and are comments here, with what to write instead.
+
+    >>> list(list_lost_directives("#const n = 3.\n# const is a word\np(n)."))
+    ["line 1: '#const n = 3.' is a comment; for a name of a value write: const A = 0."]
+    """
+    for number, line in enumerate(text.splitlines(), 1):
+        for directive in _DIRECTIVES:
+            if directive.pattern.match(line):
+                yield f"line {number}: {line.strip()[:_LONGEST_SHOWN]!r} is a comment; {directive.advice}"
