@@ -4,12 +4,14 @@ import pytest
 from pyspark.errors import PySparkException
 
 from skerry.deduce.builtins import Builtins
+from skerry.deduce.change import Tick
 from skerry.deduce.checks import check
 from skerry.errors import RuleLimit
 from skerry.lang.rules import read
 from skerry.plan.program import Class
 from skerry.spark.rules import buckets as buckets_module
 from skerry.spark.rules import semi_naive
+from skerry.spark.rules.derive_files import find_run_obstacle
 from skerry.spark.rules.pivots import find_pivot
 from skerry.spark.rules.semi_naive import compute_model
 from skerry.spark.rules.supported import find_obstacle, infer_from_facts, schema_of
@@ -151,3 +153,21 @@ def test_a_sum_beyond_64_bits_stops_the_program():
 )
 def test_what_frames_cannot_do_is_said(text, message):
     assert message in find_obstacle(infer_from_facts(check(read(text)), {"n": [(1,)]}))
+
+
+def test_facts_that_can_never_match_are_run_in_one_process():
+    checked = check(read("base q(x: node). base r(x: node). base s(x: node). both(x) :- q(x), r(x). any(x) :- s(x)."))
+    ticks = [Tick(None, {"q": [(1,)], "r": [("a",)], "s": [(2,)]}, {})]
+    assert str(find_run_obstacle(checked, ticks)).startswith("values of its facts can never match: E110 ")
+    assert find_run_obstacle(checked, [Tick(None, {"q": [(1,)], "r": [(2,)], "s": [("a",)]}, {})]) is None
+
+
+def test_whole_numbers_do_not_become_floats_for_what_facts_hold():
+    rules = "base q(x: any). base r(x: any). base s(x: int). base t(x: float). both(x) :- {}."
+    ticks = [Tick(None, {"q": [(1,)], "r": [(1.0,)], "s": [(1,)], "t": [(1.0,)]}, {})]
+    found = {
+        body: find_run_obstacle(check(read(rules.format(body))), ticks)
+        for body in ("q(x), r(x)", "q(x), t(x)", "q(x), x = y, r(y)", "s(x), t(x)", "q(x), s(x)", "r(x), t(x), q(_)")
+    }
+    mixed = "is a whole number in some facts, and a float in others"
+    assert [str(said).endswith(mixed) for said in found.values()] == [True] * 3 + [False] * 3

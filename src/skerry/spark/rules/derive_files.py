@@ -9,12 +9,13 @@ import pyarrow as pa
 from skerry.deduce.change import Tick
 from skerry.deduce.facts.csv_lines import sort_lines
 from skerry.deduce.values import Row, row_key
+from skerry.errors import RuleError
 from skerry.model.arrays import Int64s
 from skerry.model.term import Value
 from skerry.plan.program import Checked, Predicate
 from skerry.spark.rules.partitions import partitions_for
 from skerry.spark.rules.semi_naive import Found, Watch, compute_model
-from skerry.spark.rules.supported import find_obstacle, infer_from_facts, schema_of
+from skerry.spark.rules.supported import find_obstacle, find_open_numbers, infer_from_facts, schema_of
 from skerry.spark.rules.task_progress import watch_tasks
 from skerry.spark.session import session
 
@@ -26,7 +27,11 @@ def find_run_obstacle(checked: Checked, ticks: Sequence[Tick]) -> str | None:
     incremental = next((output for output in checked.outputs if output.mode != "final"), None)
     if incremental is not None and len(ticks) > 1:
         return f"{incremental.predicate!r} is told tick by tick"
-    return find_obstacle(infer_from_facts(checked, _facts(checked, ticks)))
+    try:
+        known = infer_from_facts(checked, _facts(checked, ticks))
+    except RuleError as error:  # frames need columns of one type; in process, values of other kinds just do not match
+        return f"values of its facts can never match: {error}"
+    return find_obstacle(known) or find_open_numbers(checked, known)
 
 
 @dataclass(frozen=True)

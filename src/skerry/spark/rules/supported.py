@@ -7,10 +7,10 @@ from pyspark.sql import types
 
 from skerry.deduce.checks import check
 from skerry.deduce.values import Row, kind
-from skerry.model.term import Arithmetic, Call, Constant, Term, Terms, Value
+from skerry.model.term import Arithmetic, Call, Constant, Term, Terms, Value, Variable
 from skerry.plan.program import AGGREGATES, Aggregate, Atom, Builtin, Checked, Class, Column, Comparison, Rule, Type
 
-__all__ = ["SPARK_TYPES", "find_obstacle", "infer_from_facts", "schema_of"]
+__all__ = ["SPARK_TYPES", "find_obstacle", "find_open_numbers", "infer_from_facts", "schema_of"]
 
 SPARK_TYPES: Mapping[Type, types.DataType] = {
     Type.INT: types.LongType(),
@@ -63,6 +63,27 @@ def find_obstacle(checked: Checked) -> str | None:
         if predicate.window_us is not None or predicate.window_rows is not None:
             return f"{predicate.name!r} has a window"
     return next(filter(None, map(_find_rule_obstacle, checked.rules)), None)
+
+
+def find_open_numbers(checked: Checked, known: Checked) -> str | None:
+    """Where whole numbers would become floats because of what facts hold, and not because a column says so.
+
+    In process 1 and 1.0 are two values of a column that is open; in a frame they are one.
+    """
+    for rule in known.rules:
+        columns: dict[Variable, list[tuple[Column, Column]]] = {}
+        for atom in (rule.head, *(each for each in rule.body if isinstance(each, Atom))):
+            pairs = zip(
+                checked.predicates[atom.predicate].columns, known.predicates[atom.predicate].columns, strict=True
+            )
+            for argument, pair in zip(atom.arguments, pairs, strict=True):
+                if isinstance(argument, Variable):
+                    columns.setdefault(argument, []).append(pair)
+        for variable, found in columns.items():
+            is_open = any(before.type in (Type.NODE, Type.ANY) for before, _ in found)
+            if is_open and {Type.INT, Type.FLOAT} <= {now.type for _, now in found}:
+                return f"{variable.name!r} in rule {rule.number} is a whole number in some facts, and a float in others"
+    return None
 
 
 def _find_rule_obstacle(rule: Rule) -> str | None:
