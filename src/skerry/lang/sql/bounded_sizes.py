@@ -13,8 +13,9 @@ from sqlglot import exp
 from skerry.errors import SqlError
 from skerry.lang.sql.statements import location_of
 
-__all__ = ["bound_sizes"]
+__all__ = ["bound_reductions", "bound_sizes"]
 
+_REDUCTIONS = ("array_reduce", "list_reduce", "reduce")
 _LARGEST = 1_000_000
 """How many characters or elements such a function makes at the most, and one around another too."""
 
@@ -32,6 +33,27 @@ def bound_sizes(tree: exp.Expr) -> exp.Expr:
             around = around.parent
         if total > _LARGEST:
             raise SqlError(f"functions inside each other make more than {_LARGEST} elements", location_of(call))
+    return tree
+
+
+def bound_reductions(tree: exp.Expr) -> list[exp.Expr]:
+    """Ways to write an expression so that what a reduction hands on is bounded; none if there is no reduction.
+
+    ``list_reduce(l, lambda a, x: a || a)`` doubles a text with each element. What is longer than the limit counts as
+    NULL: by its own length, or by that of its text, where DuckDB knows no length of it.
+    """
+    calls = [call for call in tree.find_all(exp.Anonymous) if call.name.lower() in _REDUCTIONS]
+    return [_bound_steps(tree.copy(), as_text=as_text) for as_text in (False, True)] if calls else []
+
+
+def _bound_steps(tree: exp.Expr, *, as_text: bool) -> exp.Expr:
+    for call in tree.find_all(exp.Anonymous):
+        step = call.expressions[1] if call.name.lower() in _REDUCTIONS and len(call.expressions) > 1 else None
+        if isinstance(step, exp.Lambda) and step.expressions:
+            handed_on = step.expressions[0].copy()
+            length = _call("len", exp.cast(handed_on, "VARCHAR") if as_text else handed_on)
+            fits = exp.LTE(this=length, expression=exp.Literal.number(_LARGEST))
+            step.set("this", exp.case().when(fits, step.this.copy()))
     return tree
 
 

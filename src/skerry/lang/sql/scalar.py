@@ -1,6 +1,7 @@
 """Scalar expressions: checked, typed and handed over to DuckDB."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 
 import duckdb
@@ -9,7 +10,7 @@ from sqlglot import exp
 
 from skerry.errors import SqlError, UnknownColumn
 from skerry.lang.sql.arrow_predicates import simple
-from skerry.lang.sql.bounded_sizes import bound_sizes
+from skerry.lang.sql.bounded_sizes import bound_reductions, bound_sizes
 from skerry.lang.sql.carried_types import carry
 from skerry.lang.sql.offered_functions import check_functions
 from skerry.lang.sql.statements import location_of
@@ -102,7 +103,8 @@ def scalar(tree: exp.Expr, scope: Scope) -> Expression:
     bare = resolved.unnest()
     if isinstance(bare, exp.Column):
         return Expression.of(bare.name, scope.schema.field(bare.name).type)
-    sql = write_expression(bound_sizes(resolved))
+    bounded = bound_sizes(resolved)
+    sql = write_expression(bounded)
     if len(sql) > _LARGEST * 10:
         raise SqlError("an expression is too large", location_of(tree))
     check_functions(sql, scope.schema.names, tree)
@@ -110,6 +112,10 @@ def scalar(tree: exp.Expr, scope: Scope) -> Expression:
         carried, type_ = _type(sql, scope.schema, functions_version())
     except duckdb.Error as error:
         raise SqlError(_first_sentence(str(error)), location_of(tree)) from None
+    for way in bound_reductions(bounded):
+        with suppress(duckdb.BinderException):
+            carried, type_ = _type(write_expression(way), scope.schema, functions_version())
+            break
     return Expression(carried, type_, predicate=simple(resolved, scope.schema))
 
 
