@@ -162,7 +162,7 @@ def test_wrong_views_are_refused(statement, message):
     [
         (
             "emt='final'",
-            "view 'v' has no option 'emt'; known are battery_lifetime, emit, fallback, fallback_after, f",
+            "view 'v' has no option 'emt'; known are backfill, battery_lifetime, emit, fallback, fallback_after, f",
         ),
         ("emit='sometimes'", "view 'v': option emit is 'sometimes'; known are final"),
     ],
