@@ -236,4 +236,4 @@ def test_killed_process_goes_on_where_it_was(tmp_path):
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("round_", range(6))
 def test_killed_process_goes_on_many_times(tmp_path, round_):
-    _kill_often(tmp_path, 8, MANY_VIEWS)
+    _kill_often(tmp_path, 9, MANY_VIEWS)
