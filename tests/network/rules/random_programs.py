@@ -1,7 +1,7 @@
 """Random rule programs over small topologies, with facts that come and go while messages of earlier ones are under way.
 
-A program has links, facts with and without a host, layers that are not recursive (with NOT, comparisons and
-aggregates), and layers by stages with a limit.
+A program has links, facts with and without a host, layers that are not recursive (with NOT, comparisons, aggregates
+and ranges), and layers by stages with a limit.
 """
 
 import re
@@ -83,7 +83,8 @@ class _Writer:
         if random.random() < 0.3:
             self.written()
         for layer in range(random.randint(1, 3)):
-            random.choice((self.plain, self.plain, self.staged, self.gathering, self.denying))(f"p{layer}")
+            layers = (self.plain, self.plain, self.staged, self.gathering, self.denying, self.ranging)
+            random.choice(layers)(f"p{layer}")
         derived = [name for name in self.known if name not in ("g", *self.bases)]
         if random.random() < 0.5:
             self.lines += [f"output {name}." for name in derived if random.random() < 0.5]
@@ -163,6 +164,17 @@ class _Writer:
         self.rule(f"{name}({self.bound(kind, known)}, {gathered})", [*atoms, *self.tests(known)])
         self.lines.append(f"derived {name}(c0: {kind}, c1: int).")
         self.known[name] = (kind, "int")
+
+    def ranging(self, name: str) -> None:
+        """The numbers of a range, perhaps compared with those that are known, or denied."""
+        atoms = self.body(2)
+        known = " ".join(atoms)
+        ends = [self.bound(self.random.choice(("int", "int", "node")), known) for _ in range(2)]
+        step = self.random.choice(("", "", ", 2", ", -1"))
+        ranged = f"{self.random.choice(('z', 'z', 'x'))} in range({', '.join(ends)}{step})"
+        body = [*atoms, ranged, *self.tests(f"{known} {ranged}".replace("z", "x"))]
+        self.declare(name, ("node", "int"))
+        self.rule(f"{name}({self.bound('node', known)}, {ranged[0]})", body)
 
     def denying(self, name: str) -> None:
         """NOT of what the rule's own body is a part of: ``p :- body, NOT n`` and ``n :- body, more``."""

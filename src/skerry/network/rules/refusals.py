@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from skerry.deduce.change import Tick
 from skerry.deduce.checks.graph import strong_parts
 from skerry.errors import RuleError
-from skerry.plan.program import Aggregate, Atom, Checked, Class, Component, Rule
+from skerry.plan.program import RANGE, Aggregate, Atom, Checked, Class, Component, Rule
 
 __all__ = ["refuse_facts", "refuse_program"]
 
@@ -36,10 +36,13 @@ def refuse_program(checked: Checked) -> None:
 
 
 def refuse_facts(checked: Checked, ticks: Iterable[Tick]) -> None:
-    """Refuse positive recursion without a stage where something may be withdrawn: a cycle would hold itself up."""
+    """Refuse positive recursion without a stage where something may be withdrawn: a cycle would hold itself up.
+
+    The numbers of a range cannot: each comes from a smaller one.
+    """
     deleted = {name for tick in ticks for name, rows in tick.deletes.items() if rows}
     for component in checked.components:
-        if component.kind is Class.S:
+        if component.kind is Class.S and not all(name.startswith(RANGE) for name in component.predicates):
             reason = next(_find_withdrawals(checked, component, deleted), None)
             if reason is not None:
                 message = f"{component.predicates[0]!r} is recursive without a stage, and {reason}"
