@@ -71,3 +71,18 @@ def test_garbled_messages_have_no_readings(payload):
 
 def test_readings_come_one_or_several_at_a_time():
     assert read_readings(b'{"x": 1}') == read_readings(b'[{"x": 1}]') == read_readings(b'{"readings": [{"x": 1}]}')
+
+
+@pytest.mark.parametrize("nonsense", [10**400, -(10**400), float("inf"), float("nan"), 1e300, True, [1], {}, "x"])
+def test_value_that_cannot_be_added_up_is_none(nonsense):
+    found = watch([1.0, nonsense, 3.0]).describe().stretches[0]
+    assert json.dumps(found.to_json(), allow_nan=False)
+    assert 1.0 <= found.values["speed"].mean <= 2.0
+
+
+def test_names_of_columns_without_end_are_not_all_kept():
+    found = Watch()
+    found.note_state(Micros(0), SensorState(RAW))
+    for number in range(2_000):
+        found.note_readings(Micros(number), [{f"made-up-{number}": number}])
+    assert len(found.describe().stretches[0].values) <= 256

@@ -13,8 +13,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skerry.model.time import MICROS, Micros
+from skerry.sensors.message_fields import (
+    read_flag,
+    read_number,
+    read_ranges,
+    read_text,
+    read_texts,
+    read_units,
+    read_whole,
+)
 
-__all__ = ["Control", "SensorState", "Setting"]
+__all__ = ["LONGEST_LISTENING_MS", "Control", "SensorState", "Setting"]
+
+LONGEST_LISTENING_MS = 3_600_000
+_LONGEST_PERIOD_MS = 366 * 86_400_000
+_HIGHEST_NUMBER = (1 << 53) - 1
+"""Of a control. A sensor may say half of that, so that there are numbers left to tell it something."""
 
 Ranges = tuple[tuple[float | None, float | None], ...]
 """Intervals with both ends in; None is without an end."""
@@ -48,14 +62,14 @@ class Setting:
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> "Setting":
-        """As it came over the wire; other keys are left alone."""
-        period, columns = found.get("sample_period_ms"), found.get("columns")
+        """As it came over the wire; other keys are left alone. A ``ValueError`` says what is nonsense."""
+        period = read_number(found, "sample_period_ms", 1 / MICROS["MILLISECOND"], _LONGEST_PERIOD_MS)
         return cls(
-            found.get("program"),
+            read_text(found, "program"),
             None if period is None else Micros(round(period * MICROS["MILLISECOND"])),
-            None if columns is None else tuple(columns),
-            {name: tuple((low, high) for low, high in spans) for name, spans in (found.get("ranges") or {}).items()},
-            bool(found.get("asleep", False)),
+            read_texts(found, "columns"),
+            read_ranges(found, "ranges"),
+            read_flag(found, "asleep"),
         )
 
 
@@ -72,8 +86,11 @@ class Control:
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> "Control":
-        """As it came over the wire."""
-        return cls(int(found["control"]), Setting.from_json(found))
+        """As it came over the wire. A ``ValueError`` says what is nonsense."""
+        number = read_whole(found, "control", _HIGHEST_NUMBER)
+        if number is None:
+            raise ValueError("a control has a number, control")
+        return cls(number, Setting.from_json(found))
 
 
 @dataclass(frozen=True)
@@ -103,10 +120,18 @@ class SensorState:
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> "SensorState":
-        """As it came over the wire."""
-        own = {name: found[name] for name in _OWN if found.get(name) is not None}
-        own["programs"], own["units"] = tuple(found.get("programs", ())), dict(found.get("units", {}))
-        return cls(Setting.from_json(found), int(found.get("control", 0)), **own)
+        """As it came over the wire. A ``ValueError`` says what is nonsense."""
+        return cls(
+            Setting.from_json(found),
+            read_whole(found, "control", _HIGHEST_NUMBER // 2) or 0,
+            read_number(found, "battery", 0, 1),
+            read_number(found, "listens_ms", 0, LONGEST_LISTENING_MS) or 0.0,
+            read_text(found, "kind"),
+            read_number(found, "latitude", -90, 90),
+            read_number(found, "longitude", -180, 180),
+            read_texts(found, "programs") or (),
+            read_units(found, "units"),
+        )
 
 
 _OWN = ("battery", "listens_ms", "kind", "latitude", "longitude", "programs", "units")

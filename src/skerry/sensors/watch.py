@@ -19,6 +19,9 @@ __all__ = ["Watch", "read_readings"]
 _MOST_STRETCHES = 3
 _MOST_PAIRS = 256
 _KEPT_VALUES = 128
+_MOST_COLUMNS = 256
+_LARGEST = 1e150
+"""Far from where a sum of values is no number any more."""
 _NO_VALUES = ("ts", "seq")
 _LONGEST_GAP_US = MICROS["MINUTE"]
 """A sensor that was not heard for longer was away: that time counts for nothing."""
@@ -56,9 +59,9 @@ class _Column:
     drawn: int = 1
 
     def add(self, value: Any) -> None:
-        """Take a reading's value; None, and what is no number, is no value."""
+        """Take a reading's value; None, and what is no number that can be added up, is no value."""
         self.offered += 1
-        number = float(value) if isinstance(value, int | float) and value == value else None
+        number = float(value) if isinstance(value, int | float) and -_LARGEST < value < _LARGEST else None
         if number is not None:
             self.filled, self.total = self.filled + 1, self.total + number
             within = self.filled % self.every
@@ -116,7 +119,13 @@ class _Counts:
         for reading in readings:
             for name, value in reading.items():
                 if name not in _NO_VALUES and not isinstance(value, str | list | dict):
-                    self.columns.setdefault(name, _Column()).add(value)
+                    self._find(name).add(value)
+
+    def _find(self, name: str) -> _Column:
+        """What is known of a column. Names come from outside: of too many, the last ones are looked at, not kept."""
+        if name in self.columns or len(self.columns) < _MOST_COLUMNS:
+            return self.columns.setdefault(name, _Column())
+        return _Column()
 
     def describe(self) -> Stretch:
         values = {name: column.describe() for name, column in self.columns.items() if column.filled}

@@ -3,12 +3,10 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from typing import Any
 
-import cbor2
-
 from skerry.model.time import Micros
+from skerry.sensors.cbor import read_cbor
 from skerry.sensors.messages import SensorState
 
 __all__ = ["VALUE", "Reading", "Sample", "decode", "read_state", "split_readings"]
@@ -77,13 +75,11 @@ def decode(payload: bytes) -> tuple[str, Any] | None:
     if (said := _read_text(payload)) is not None:
         return "JSON", said
     try:
-        stream = BytesIO(payload)
-        found = cbor2.CBORDecoder(stream).decode()
-    except (cbor2.CBORDecodeError, ValueError, RecursionError, OverflowError, MemoryError):
+        found = read_cbor(payload)
+    except ValueError:
         return None
-    # Almost any byte begins some CBOR: only what is whole, and can be a reading, is meant as such.
-    is_meant = stream.tell() == len(payload) and isinstance(found, dict | list | float)
-    return ("CBOR", found) if is_meant else None
+    # Almost any byte begins some CBOR: only what can be a reading is meant as such.
+    return ("CBOR", found) if isinstance(found, dict | list | float) else None
 
 
 def _read_text(payload: bytes) -> str | None:
@@ -111,5 +107,5 @@ def read_state(said: Any) -> SensorState | None:
     """What a sensor says of itself, or None if it is not said as Skerry's sensors say it."""
     try:
         return SensorState.from_json(said) if isinstance(said, dict) and not _STATE_KEYS.isdisjoint(said) else None
-    except (KeyError, TypeError, ValueError):
+    except ValueError:
         return None

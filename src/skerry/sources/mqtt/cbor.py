@@ -1,33 +1,36 @@
 """Messages in CBOR, as JSON: what JSON has no word for becomes text."""
 
 import json
+from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
 
-import cbor2
+from skerry.sensors.cbor import read_cbor
 
 __all__ = ["to_json"]
 
-NO_CBOR = "not valid CBOR"
-_MOST_DEPTH = 32
 
+def to_json(payload: bytes, longest: int = 1 << 20) -> tuple[bytes, str | None]:
+    r"""A message as JSON, or as it is with the reason why it cannot be read. One that is too long is left alone.
 
-def to_json(payload: bytes) -> tuple[bytes, str | None]:
-    """A message as JSON, or as it is with the reason why it cannot be read.
-
-    >>> to_json(cbor2.dumps({"speed": 61.5, "tag": b"ab"}))
-    (b'{"speed": 61.5, "tag": "6162"}', None)
-    >>> to_json(b"no")
-    (b'no', 'not valid CBOR')
+    >>> to_json(b"\xa2\x65speed\xf9\x53\xa0\x63tag\x42ab")
+    (b'{"speed": 61.0, "tag": "6162"}', None)
+    >>> to_json(b"\xa1\x05")
+    (b'\xa1\x05', 'not valid CBOR: premature end of stream (expected to read at least 1 bytes, got 0 instead)')
     """
+    if len(payload) > longest:
+        return payload, None
     try:
-        found = cbor2.loads(payload, max_depth=_MOST_DEPTH)
-        return json.dumps(found, default=_to_text).encode(), None
-    except (cbor2.CBORDecodeError, ValueError, TypeError, RecursionError, OverflowError, MemoryError):
-        return payload, NO_CBOR
+        return json.dumps(read_cbor(payload, longest), default=_convert).encode(), None
+    except (ValueError, TypeError, RecursionError) as error:
+        return payload, str(error)
 
 
-def _to_text(value: Any) -> str:
+def _convert(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.hex()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, set | frozenset):
+        return list(value)
     return value.isoformat() if isinstance(value, datetime | date) else str(value)

@@ -12,15 +12,16 @@ import paho.mqtt.client as paho
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
-from skerry.errors import SkerryError, SourceError
+from skerry.errors import RunError, SkerryError, SourceError
 from skerry.model.atomic_write import write_atomically
+from skerry.model.time import Micros
 from skerry.sensors.broker_address import BrokerAddress
 from skerry.sensors.heard import Heard
 from skerry.sensors.messages import Setting
 from skerry.sensors.proxies import Proxy
 from skerry.sources.mqtt.cbor import to_json
 from skerry.sources.mqtt.connection import KEEPALIVE_SECONDS, ControlConnection, make_client
-from skerry.sources.mqtt.control import ControlChannel, find_state_topic
+from skerry.sources.mqtt.control import ControlChannel, WrongState, find_state_topic
 from skerry.sources.mqtt.echo import Echo, name_echo_topic
 from skerry.sources.mqtt.options import MqttOptions
 from skerry.sources.mqtt.topic import Topic
@@ -188,24 +189,47 @@ class MqttReceiving:
             _log.warning("source %s: the broker is gone (%s); trying again", self._source, code)
 
     def _on_message(self, client: paho.Client, data: object, message: paho.MQTTMessage) -> None:
-        """Take a message in. A retained one is no news: it was sent before we asked."""
-        now, payload, problem = tell_time(), bytes(message.payload), None
-        is_echo, age_s = self._echo.take(message.topic, payload), self._echo.age_s
-        is_state = self._channel and self._channel.take_state(
-            message.topic, payload, now, float("inf") if message.retain else age_s
-        )
-        if is_echo or is_state or message.retain:
-            self._acknowledge(message, self._connections)
-            return
-        if self._options.encoding == "cbor":
-            payload, problem = to_json(payload)
-        if self._channel:
-            self._channel.note_data(message.topic, payload, now, age_s)
-        taken = Message(message.topic, payload, now, problem, is_repeated=message.dup)
+        """Take a message in. What fails here would end paho's thread, and nobody would hear of it."""
         try:
-            self._receiver.put(taken, partial(self._acknowledge, message, self._connections))
+            self._take(message)
         except SkerryError:
             return  # it is not acknowledged; ``check`` tells the run why
+        except Exception as error:
+            self._failure = RunError(f"source {self._source!r}: cannot receive: {type(error).__name__}: {error}")
+
+    def _take(self, message: paho.MQTTMessage) -> None:
+        """Take a message in. A retained one is no news: it was sent before we asked."""
+        now, payload = tell_time(), bytes(message.payload)
+        if self._echo.take(message.topic, payload):
+            self._acknowledge(message, self._connections)
+            return
+        age_s = self._echo.age_s
+        is_state, problem = self._take_state(message, payload, now, age_s)
+        if message.retain or (is_state and problem is None):
+            if problem is not None:
+                _log.warning("%s: %s", message.topic, problem)
+            self._acknowledge(message, self._connections)
+            return
+        if not is_state:
+            if self._options.encoding == "cbor":
+                payload, problem = to_json(payload, self._options.max_message_bytes)
+            if self._channel:
+                self._channel.note_data(message.topic, payload, now, age_s)
+        taken = Message(message.topic, payload, now, problem, is_repeated=message.dup)
+        self._receiver.put(taken, partial(self._acknowledge, message, self._connections))
+
+    def _take_state(
+        self, message: paho.MQTTMessage, payload: bytes, now: Micros, age_s: float
+    ) -> tuple[bool, str | None]:
+        """Whether a message is a state; and if so, what is wrong with it. From a kept one nobody listens now."""
+        if self._channel is None:
+            return False, None
+        try:
+            return self._channel.take_state(
+                message.topic, payload, now, float("inf") if message.retain else age_s
+            ), None
+        except WrongState as error:
+            return True, str(error)
 
     def _acknowledge(self, message: paho.MQTTMessage, connection: int) -> None:
         """Say that a message is on disk, by the connection that brought it: another one gives its number to another.

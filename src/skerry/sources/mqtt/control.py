@@ -1,26 +1,28 @@
 """The way between proxies and sensors: states come in, control goes out while a sensor listens."""
 
 import json
-import logging
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import cbor2
-
 from skerry.model.time import Micros
-from skerry.sensors.messages import Control, SensorState, Setting
+from skerry.sensors.cbor import read_cbor
+from skerry.sensors.messages import LONGEST_LISTENING_MS, Control, SensorState, Setting
 from skerry.sensors.proxies import Proxies, Proxy
 from skerry.sensors.watch import read_readings
 from skerry.sources.mqtt.topic import Topic
 
-__all__ = ["ControlChannel", "find_state_topic"]
+__all__ = ["ControlChannel", "WrongState", "find_state_topic"]
 
-_log = logging.getLogger(__name__)
 _LISTENS = re.compile(rb'"listens_ms"\s*:\s*(\d+(?:\.\d+)?)')
 _LONGEST_STATE = 1 << 16
 _DATA, _STATE, _CONTROL = "data", "state", "control"
+
+
+class WrongState(ValueError):
+    """A message on a topic of states is none; it says why."""
+
 
 Publish = Callable[[str, bytes], None]
 """Sends a message to a topic."""
@@ -60,15 +62,17 @@ class ControlChannel:
     def take_state(self, topic: str, payload: bytes, now: Micros, age_s: float) -> bool:
         """Take a message in, if it is a state. One that is too old does not say that a sensor listens now.
 
+        A ``WrongState`` says why one cannot be read.
+
         ``age_s`` is how long ago the broker can have taken it at the most.
         """
         found = re.fullmatch(self.topic.pattern, topic)
         if found is None:
             return False
-        state = _read_state(payload)
-        if state is None:
-            _log.warning("%s: a state that cannot be read", topic)
-            return True
+        try:
+            state = _read_state(payload)
+        except ValueError as error:
+            raise WrongState(f"a state that cannot be read: {error}") from None
         self._hear(found["sensor"], topic, now, state, listens=_is_listening(state.listens_ms, age_s))
         return True
 
@@ -110,7 +114,7 @@ def _write(control: Control) -> bytes:
 
 def _find_listens_ms(payload: bytes) -> float:
     found = _LISTENS.search(payload)
-    return 0.0 if found is None else float(found[1])
+    return 0.0 if found is None else min(float(found[1]), LONGEST_LISTENING_MS)
 
 
 def _is_listening(listens_ms: float, age_s: float) -> bool:
@@ -122,12 +126,14 @@ def _is_listening(listens_ms: float, age_s: float) -> bool:
     return listens_ms > 0 and 2.0 * age_s <= listens_ms / 1000
 
 
-def _read_state(payload: bytes) -> SensorState | None:
-    """A state, in JSON or CBOR; None if it is none."""
+def _read_state(payload: bytes) -> SensorState:
+    """A state, in JSON or CBOR. A ``ValueError`` says why it is none."""
     if len(payload) > _LONGEST_STATE:
-        return None
+        raise ValueError(f"{len(payload)} bytes, at most {_LONGEST_STATE}")
     try:
-        found = json.loads(payload) if payload[:1] == b"{" else cbor2.loads(payload, max_depth=8)
-        return SensorState.from_json(found) if isinstance(found, dict) else None
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, cbor2.CBORDecodeError):
-        return None
+        found = json.loads(payload) if payload[:1] == b"{" else read_cbor(payload, _LONGEST_STATE, depth=8)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+    if not isinstance(found, dict):
+        raise ValueError("not an object")
+    return SensorState.from_json(found)

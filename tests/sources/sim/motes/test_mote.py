@@ -87,7 +87,7 @@ def test_control_is_taken_once_and_in_order():
     assert (mote.control, mote.setting.program) == (5, "dust")
 
 
-@pytest.mark.parametrize("setting", [{"program": "sing"}, {"sample_period_ms": 0}, {"sample_period_ms": 1e9}])
+@pytest.mark.parametrize("setting", [{"program": "sing"}, {"sample_period_ms": 0.001}, {"sample_period_ms": 1e9}])
 def test_what_a_mote_cannot_do_it_refuses(setting):
     mote = build()
     assert tell(mote, 1, **setting) is Hearing.REFUSED
