@@ -46,6 +46,9 @@ SAME = [
     *("PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY x DESC)", "PERCENTILE_DISC(0.6) WITHIN GROUP (ORDER BY n)"),
     *("MAD(n)", "KURTOSIS(n)", "SKEWNESS(n)", "ENTROPY(n)", "PRODUCT(n)", "BIT_OR(n)", "HISTOGRAM(n)", "MAX(n, 2)"),
     *("STRING_AGG(DISTINCT name, '-' ORDER BY name DESC)", "APPROX_COUNT_DISTINCT(name)"),
+    *("FSUM(x)", "KAHAN_SUM(x)", "SUMKAHAN(n)", "SUM_NO_OVERFLOW(n)", "FAVG(n)", "SEM(n)", "BITSTRING_AGG(n, 0, 9)"),
+    *("GEOMEAN(n + 1)", "GEOMETRIC_MEAN(n + 1)", "WAVG(x, n + 1)", "WEIGHTED_AVG(x, n)"),
+    *("HISTOGRAM(n, [2, 5])", "HISTOGRAM_EXACT(n, [2, 5])", "LEN(APPROX_TOP_K(name, 2))"),
     *("SUM(x) + MEDIAN(n) * 2", "VAR_POP(x) > 1 AND BOOL_AND(wet)", "ARRAY_AGG(DISTINCT n ORDER BY n)"),
 ]
 """Calls that mean the same in any order of rows."""
@@ -61,6 +64,11 @@ BY_TIME = {
     "ANY_VALUE(name)": "any_value(name ORDER BY ts, name)",
     "ARG_MIN(name, x)": "arg_min(name, x ORDER BY ts, name)",
     "MAX_BY(ts, n) FILTER (WHERE wet)": "arg_max(ts, n ORDER BY ts) FILTER (WHERE wet)",
+    "GEOMEAN(n + 1) FILTER (WHERE wet)": "exp(avg(ln(n + 1)) FILTER (WHERE wet))",
+    "ARGMAX(n, name)": "arg_max(n, name ORDER BY ts, n)",
+    "ARGMIN(name, x)": "arg_min(name, x ORDER BY ts, name)",
+    "ARG_MIN_NULLS_LAST(n, x)": "first(n ORDER BY x NULLS LAST, ts, n NULLS LAST)",
+    "ARG_MAX_NULLS_LAST(n, x)": "first(n ORDER BY x DESC NULLS LAST, ts, n NULLS LAST)",
     "ARG_MAX(n, name)": "arg_max(n, name ORDER BY ts, n)",
     "ARG_MAX(x, n, 2)": "arg_max(x, n, 2 ORDER BY ts, x)",
     "MODE(n)": "mode(n ORDER BY ts, n)",

@@ -108,6 +108,63 @@ def test_query_of_another_system_means_ours(theirs, ours):
     assert plan_lines(theirs) == plan_lines(ours)
 
 
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("collect_set(segment)", "list(DISTINCT segment)"),
+        ("count_distinct(segment)", "count(DISTINCT segment)"),
+        ("STDEV(speed) + VAR(speed)", "stddev_samp(speed) + var_samp(speed)"),
+        ("varp(flow) - stdevp(flow)", "var_pop(flow) - stddev_pop(flow)"),
+        ("first(speed, ts)", "first(speed ORDER BY ts)"),
+        ("last(speed, flow)", "last(speed ORDER BY flow)"),
+        ("first(speed, true)", "first(speed) IGNORE NULLS"),
+        ("first(speed, false)", "first(speed)"),
+        ("countIf(speed > 3)", "count_if(speed > 3)"),
+        (
+            "sumIf(flow, speed > 3) / avgIf(flow, speed < 3)",
+            "sum(flow) FILTER (speed > 3) / avg(flow) FILTER (speed < 3)",
+        ),
+        ("sumIf(flow, speed > 3) FILTER (flow < 9)", "sum(flow) FILTER (speed > 3 AND flow < 9)"),
+        ("uniqExact(sensor)", "count(DISTINCT sensor)"),
+        ("groupArray(flow)", "list(flow)"),
+        ("argMax(sensor, speed)", "arg_max(sensor, speed)"),
+        ("percentile_approx(speed, 0.9)", "approx_quantile(speed, 0.9)"),
+        ("topk(len(ucase(sensor)), 2)", "max(len(upper(sensor)), 2)"),
+    ],
+)
+def test_aggregate_of_another_system_means_ours(theirs, ours):
+    assert plan_lines(f"SELECT {theirs} AS x FROM {TUMBLE}") == plan_lines(f"SELECT {ours} AS x FROM {TUMBLE}")
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("DATE_FORMAT(DATEADD(day, 1, ts), 'yyyy')", "strftime((ts + to_days(1)), '%Y')"),
+        ("UCASE(LCASE(TO_VARCHAR(flow)))", "upper(lower(CAST(flow AS VARCHAR)))"),
+        ("IFF(NVL(speed, 0) > 3, ZEROIFNULL(flow), 1)", "if(coalesce(speed, 0) > 3, coalesce(flow, 0), 1)"),
+        ("DATEPART(hour, ts)", "date_part('hour', ts)"),
+        ("DATENAME(month, ts) || DATENAME(year, ts)", "monthname(ts) || CAST(date_part('year', ts) AS VARCHAR)"),
+        ("UNIX_TIMESTAMP(ts)", "CAST(floor(epoch(ts)) AS BIGINT)"),
+        ("TIMESTAMP_TRUNC(ts, MINUTE)", "date_trunc('minute', ts)"),
+        ("toStartOfHour(ts)", "date_trunc('hour', ts)"),
+        ("TIME_SLICE(ts, 5, 'MINUTE')", "time_bucket(INTERVAL '5' MINUTE, ts)"),
+        ("time_bucket('5 minutes', ts)", "time_bucket(INTERVAL '5 minutes', ts)"),
+        ("TO_TIMESTAMP_LTZ(flow, 3)", "make_timestamp(CAST((flow) * 1000 AS BIGINT))"),
+    ],
+)
+def test_function_of_another_system_means_ours(theirs, ours):
+    assert plan_lines(f"SELECT {theirs} AS x FROM traffic") == plan_lines(f"SELECT {ours} AS x FROM traffic")
+
+
+def test_times_of_a_source_are_made_of_numbers_as_flink_says_it():
+    columns = "at_ms BIGINT, ts TIMESTAMP AS TO_TIMESTAMP_LTZ(at_ms, 3), WATERMARK FOR ts AS ts"
+    made = session(
+        f"CREATE SOURCE s ({columns}) WITH (connector='file', path='s.csv')",
+        "CREATE MATERIALIZED VIEW v AS SELECT ts FROM s",
+    )
+    assert made.plan("v").root.schema.names == ["ts"]
+
+
 def test_grouping_sets_are_a_union_of_groups():
     found = plan_lines(f"SELECT segment, sensor, COUNT(*) AS n {MINUTE} GROUP BY ROLLUP (segment, sensor)")
     assert sum("Aggregate" in line for line in found) == 3

@@ -209,13 +209,16 @@ def _choose(
     return Call(function, (*arguments, EventTime(), *text), Method.CHOSEN, order, keeps_null=keeps_null)
 
 
-def _arg_extreme(function: str, *, keeps_null: bool = False) -> Callable[[_Written], Call]:
-    """The value of the row in which another is least or greatest, of several such rows the first."""
+def _arg_extreme(function: str, *, keeps_null: bool = False, counts_all: bool = False) -> Callable[[_Written], Call]:
+    """The value of the row in which another is least or greatest, of several such rows the first.
+
+    Rows without the other do not count, or, if all do, come last.
+    """
 
     def read(written: _Written) -> Call:
         _refuse_distinct(written)
         value, by, *count = written.take(2, constants=1)
-        is_there = exp.Not(this=exp.Is(this=exp.paren(by.copy(), copy=False), expression=exp.Null()))
+        is_there = None if counts_all else exp.Not(this=exp.Is(this=exp.paren(by.copy()), expression=exp.Null()))
         ordering = _DESCENDING if "max" in function else _ASCENDING
         if not count:
             call = _choose(function, written, [value, by], (ordering, _ASCENDING, _ASCENDING), keeps_null)
@@ -282,9 +285,10 @@ def _approx_quantile(written: _Written) -> Call:
 
 
 _OF_VALUES = {
-    **dict.fromkeys(("BIT_AND", "BIT_OR", "BIT_XOR", "HISTOGRAM", "KURTOSIS"), 0),
+    **dict.fromkeys(("BIT_AND", "BIT_OR", "BIT_XOR", "KURTOSIS"), 0),
     **dict.fromkeys(("KURTOSIS_POP", "MAD", "MEDIAN", "PRODUCT", "SEM", "SKEWNESS"), 0),
-    **dict.fromkeys(("QUANTILE_CONT", "QUANTILE_DISC"), 1),
+    **dict.fromkeys(("APPROX_TOP_K", "HISTOGRAM", "HISTOGRAM_EXACT", "QUANTILE_CONT", "QUANTILE_DISC"), 1),
+    "BITSTRING_AGG": 2,
 }
 """Functions of all values in whatever order, with how many constants they take."""
 _ORDERLESS = ("bit_and", "bit_or", "bit_xor", "mad", "max", "median", "min", "quantile_cont", "quantile_disc")
@@ -302,8 +306,10 @@ _NAMED: Mapping[str, Callable[[_Written], Call]] = {
     "APPROX_QUANTILE": _approx_quantile,
     "ARG_MAX": _arg_extreme("arg_max"),
     "ARG_MAX_NULL": _arg_extreme("arg_max_null", keeps_null=True),
+    "ARG_MAX_NULLS_LAST": _arg_extreme("arg_max_nulls_last", keeps_null=True, counts_all=True),
     "ARG_MIN": _arg_extreme("arg_min"),
     "ARG_MIN_NULL": _arg_extreme("arg_min_null", keeps_null=True),
+    "ARG_MIN_NULLS_LAST": _arg_extreme("arg_min_nulls_last", keeps_null=True, counts_all=True),
     "ARRAY_AGG": _collected("list", keeps_null=True),
     "BOOL_AND": _totals("bool_and", cast="BOOLEAN"),
     "BOOL_OR": _totals("bool_or", cast="BOOLEAN"),
@@ -322,11 +328,14 @@ _SYNONYMS = {
     "APPROX_DISTINCT": "APPROX_COUNT_DISTINCT",
     "APPROX_PERCENTILE": "APPROX_QUANTILE",
     "ARBITRARY": "ANY_VALUE",
+    "ARGMAX": "ARG_MAX",
+    "ARGMIN": "ARG_MIN",
     "COUNTIF": "COUNT_IF",
     "EVERY": "BOOL_AND",
     "FAVG": "AVG",
     "FIRST_VALUE": "FIRST",
     "GROUP_CONCAT": "STRING_AGG",
+    "KAHAN_SUM": "FSUM",
     "LAST_VALUE": "LAST",
     "LIST": "ARRAY_AGG",
     "LISTAGG": "STRING_AGG",
@@ -337,6 +346,8 @@ _SYNONYMS = {
     "MIN_BY": "ARG_MIN",
     "QUANTILE": "QUANTILE_DISC",
     "STDDEV": "STDDEV_SAMP",
+    "SUMKAHAN": "FSUM",
+    "SUM_NO_OVERFLOW": "SUM",
     "VARIANCE": "VAR_SAMP",
 }
 _READERS = {**_NAMED, **{name: _NAMED[other] for name, other in _SYNONYMS.items()}}

@@ -14,6 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from skerry.errors import SqlError
 from skerry.lang.sql.scalar import Scope, scalar
+from skerry.lang.sql.spellings.functions import write_functions
 from skerry.lang.sql.statements import location_of
 from skerry.model.dialect import Dialect, parse_expression
 from skerry.model.types import name_column_type
@@ -66,7 +67,7 @@ def _split_columns(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 def bind_generated(column: exp.Expr, text: str, stored: Scope, declared: pa.Field | None) -> tuple[pa.Field, str]:
     """A generated column with its type, and the expression that gives it."""
     try:
-        tree = parse_expression(text)
+        tree = write_functions(parse_expression(text))
     except SqlglotError:
         message = f"cannot read {text!r}, by which column {column.name!r} is generated"
         raise SqlError(message, location_of(column)) from None

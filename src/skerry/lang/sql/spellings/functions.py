@@ -5,13 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
+from skerry.lang.sql.spellings.aggregates import write_aggregate
+from skerry.lang.sql.spellings.times import TIME_CALLS
 from skerry.model.aggregate_calls import AGGREGATE_CALLS
-from skerry.model.dialect import parse_expression
 
 __all__ = ["write_functions"]
 
-_UNITS = ("MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
-_SHORT_UNITS = {"SS": "SECOND", "MI": "MINUTE", "HH": "HOUR", "DD": "DAY", "MS": "MILLISECOND", "MM": "MONTH"}
 _NAMES = {
     "ARRAY_CARDINALITY": "len",
     "CARDINALITY": "cardinality",
@@ -25,41 +24,12 @@ _NAMES = {
     "JSON_BUILD_OBJECT": "json_object",
     "LCASE": "lower",
     "LEN": "len",
+    "NVL": "coalesce",
+    "TODAYOFMONTH": "dayofmonth",
+    "TOHOUR": "hour",
+    "TOMINUTE": "minute",
     "TO_JSONB": "to_json",
     "UCASE": "upper",
-}
-_AGGREGATES = {
-    "COLLECT_LIST": "LIST",
-    "EARLIEST_BY_OFFSET": "FIRST",
-    "LATEST_BY_OFFSET": "LAST",
-    "LIST_AGG": "LIST",
-}
-_JAVA = {
-    "yyyy": "%Y",
-    "YYYY": "%Y",
-    "yy": "%y",
-    "MM": "%m",
-    "dd": "%d",
-    "HH": "%H",
-    "mm": "%M",
-    "ss": "%S",
-    "SSS": "%g",
-    "EEE": "%a",
-}
-_POSTGRES = {
-    "YYYY": "%Y",
-    "YY": "%y",
-    "MM": "%m",
-    "DD": "%d",
-    "HH24": "%H",
-    "HH12": "%I",
-    "HH": "%I",
-    "MI": "%M",
-    "SS": "%S",
-    "MS": "%g",
-    "US": "%f",
-    "AM": "%p",
-    "PM": "%p",
 }
 
 
@@ -70,7 +40,15 @@ def write_functions(tree: exp.Expr) -> exp.Expr:
     >>> write_expression(write_functions(parse_expression("TO_CHAR(ts, 'HH24:MI')")))
     "STRFTIME(ts, '%H:%M')"
     """
-    return tree.transform(_write, copy=False)
+    for node in reversed(list(tree.walk())):  # what is inside a call first
+        made = _write(node)
+        if made is node:
+            continue
+        if node is tree:
+            tree = made
+        else:
+            node.replace(made)
+    return tree
 
 
 def _write(node: exp.Expr) -> exp.Expr:
@@ -78,11 +56,11 @@ def _write(node: exp.Expr) -> exp.Expr:
         # f(payload -> 'key') is no lambda, as DuckDB would have it: nobody means that.
         column = exp.Column(this=node.expressions[0])
         return exp.Paren(this=exp.JSONExtract(this=column, expression=node.this))
+    if (aggregate := write_aggregate(node)) is not None:
+        return _locate(aggregate, node)
     if not isinstance(node, exp.Anonymous):
         return node
     name, arguments = node.name.upper(), node.expressions
-    if name in _AGGREGATES:
-        return _locate(AGGREGATE_CALLS[_AGGREGATES[name]](list(arguments)), node)
     if name in _NAMES:
         node.set("this", _NAMES[name])
         return node
@@ -97,52 +75,6 @@ def _locate(made: exp.Expr, node: exp.Expr) -> exp.Expr:
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=list(arguments))
-
-
-def _read_unit(tree: exp.Expr) -> str | None:
-    """A unit of time that is written as a bare word."""
-    word = tree.name.upper() if isinstance(tree, exp.Column) and not tree.table else ""
-    unit = _SHORT_UNITS.get(word, word.removesuffix("S"))
-    return unit if unit in _UNITS else None
-
-
-def _add_time(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
-    """DATEADD(second, 10, ts)."""
-    unit = _read_unit(arguments[0]) if len(arguments) == 3 else None
-    if unit is None:
-        return None
-    return exp.Paren(this=exp.Add(this=arguments[2], expression=_call(f"to_{unit.lower()}s", arguments[1])))
-
-
-def _subtract_times(function: str) -> Callable[[Sequence[exp.Expr]], exp.Expr | None]:
-    """DATEDIFF(second, a, b) counts the boundaries between, TIMESTAMPDIFF(SECOND, a, b) whole units."""
-
-    def write(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
-        unit = _read_unit(arguments[0]) if len(arguments) == 3 else None
-        return None if unit is None else _call(function, exp.Literal.string(unit.lower()), *arguments[1:])
-
-    return write
-
-
-def _format_time(patterns: Mapping[str, str], *, quotes: bool) -> Callable[[Sequence[exp.Expr]], exp.Expr | None]:
-    """A time as text, by a format in another language; None if that says what strftime cannot."""
-    longest = "|".join(sorted(patterns, key=len, reverse=True))
-
-    def write(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
-        if len(arguments) != 2 or not isinstance(arguments[1], exp.Literal) or not arguments[1].is_string:
-            return None
-        found, rest = [], arguments[1].name
-        while rest:
-            quoted = re.match(r"'([^']*)'", rest) if quotes else re.match(r'"([^"]*)"', rest)
-            token = quoted or re.match(rf"{longest}|[^A-Za-z]", rest)
-            if token is None:
-                return None
-            known = patterns.get(token[0])
-            found.append(token[1].replace("%", "%%") if quoted else known or token[0].replace("%", "%%"))
-            rest = rest[token.end() :]
-        return _call("strftime", arguments[0], exp.Literal.string("".join(found)))
-
-    return write
 
 
 def _extract_path(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
@@ -177,16 +109,19 @@ def _elements(arguments: Sequence[exp.Expr], *, texts: bool) -> exp.Expr | None:
     return _call("unnest", _call(function, arguments[0], exp.Literal.string("$[*]")))
 
 
-def _bin(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
-    """DATE_BIN(size, ts, origin), the origin at 0 o'clock or left out."""
-    if len(arguments) not in (2, 3):
+def _choose(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
+    if len(arguments) != 3:
         return None
-    size = exp.Interval(this=arguments[0]) if isinstance(arguments[0], exp.Literal) else arguments[0]
-    if len(arguments) == 2:
-        return _call("time_bucket", size, arguments[1], parse_expression("TIMESTAMP '1970-01-01'"))
-    origin = arguments[2]
-    moment = exp.cast(origin, "TIMESTAMP") if isinstance(origin, exp.Literal) else origin
-    return _call("time_bucket", size, arguments[1], moment)
+    asked, chosen, other = arguments
+    return exp.Case(ifs=[exp.If(this=asked, true=chosen)], default=other)
+
+
+def _cast_to_text(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
+    return exp.cast(arguments[0], "VARCHAR") if len(arguments) == 1 else None
+
+
+def _write_null_as_zero(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
+    return _call("coalesce", arguments[0], exp.Literal.number(0)) if len(arguments) == 1 else None
 
 
 def _collect_json(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
@@ -194,14 +129,10 @@ def _collect_json(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
     return _call("to_json", AGGREGATE_CALLS["LIST"](list(arguments))) if len(arguments) == 1 else None
 
 
-_TIME_FORMATS = _format_time(_JAVA, quotes=True)
 _CALLS: Mapping[str, Callable[[Sequence[exp.Expr]], exp.Expr | None]] = {
-    "DATEADD": _add_time,
-    "DATEDIFF": _subtract_times("date_diff"),
-    "DATE_BIN": _bin,
-    "DATE_FORMAT": _TIME_FORMATS,
+    **TIME_CALLS,
     "EXPLODE": lambda arguments: _call("unnest", *arguments),
-    "FORMAT_TIMESTAMP": _TIME_FORMATS,
+    "IFF": _choose,
     "JSONB_AGG": _collect_json,
     "JSONB_ARRAY_ELEMENTS": lambda arguments: _elements(arguments, texts=False),
     "JSONB_ARRAY_ELEMENTS_TEXT": lambda arguments: _elements(arguments, texts=True),
@@ -210,9 +141,8 @@ _CALLS: Mapping[str, Callable[[Sequence[exp.Expr]], exp.Expr | None]] = {
     "JSON_ARRAY_ELEMENTS": lambda arguments: _elements(arguments, texts=False),
     "JSON_ARRAY_ELEMENTS_TEXT": lambda arguments: _elements(arguments, texts=True),
     "REGEXP_MATCH": _match_groups,
-    "TIMESTAMPADD": _add_time,
-    "TIMESTAMPDIFF": _subtract_times("date_sub"),
-    "TIMESTAMPTOSTRING": _TIME_FORMATS,
     "TOPK": lambda arguments: exp.Max(this=arguments[0], expressions=[*arguments[1:]]) if arguments else None,
-    "TO_CHAR": _format_time(_POSTGRES, quotes=False),
+    "TO_STRING": _cast_to_text,
+    "TO_VARCHAR": _cast_to_text,
+    "ZEROIFNULL": _write_null_as_zero,
 }
