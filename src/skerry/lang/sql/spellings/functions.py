@@ -36,7 +36,7 @@ _NAMES = {
 def write_functions(tree: exp.Expr) -> exp.Expr:
     """A tree with functions under the names that they have here.
 
-    >>> from skerry.model.dialect import write_expression
+    >>> from skerry.model.dialect import parse_expression, write_expression
     >>> write_expression(write_functions(parse_expression("TO_CHAR(ts, 'HH24:MI')")))
     "STRFTIME(ts, '%H:%M')"
     """
