@@ -154,8 +154,6 @@ def test_who_changes_views_is_told_which_runs_take_that_up(project, capsys):
     (project / "far.dl").write_text("far(lane) :- road(speed, lane), speed > 80.\n")
     for arguments in (("add", str(project / "fast.sql")), ("add", str(project / "far.dl")), ("remove", "fast")):
         assert cli.run_command(["queries", *arguments, "--project", str(project)]) == 0
-        assert "one on Spark, in a network, or with --processes keeps the views that it began with" in (
-            capsys.readouterr().err
-        )
+        assert "one in a network, or with --processes, keeps the views that it began with" in (capsys.readouterr().err)
     assert cli.run_command(["queries", "add", "q1", "road", "speed < 30", "--project", str(project)]) == 0
     assert capsys.readouterr().err == ""

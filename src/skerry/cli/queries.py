@@ -25,8 +25,8 @@ queries = typer.Typer(help="The standing queries of a project: add, load, list, 
 _Project = Annotated[Path, typer.Option(help="Project folder with a catalogue.")]
 _HERE = Path()
 _WHO_TAKES_VIEWS_UP = (
-    "a run in this project takes this up with its next batch if it is in one process (--runtime fjord); "
-    "one on Spark, in a network, or with --processes keeps the views that it began with"
+    "a run in this project takes this up with its next batch, on Spark or in one process; "
+    "one in a network, or with --processes, keeps the views that it began with"
 )
 
 
@@ -41,8 +41,8 @@ def add(
     """Subscribe to the readings of a stream for which a predicate holds, or add the views of a file.
 
     A file .dl is a rule program, each output of which becomes a view; a file .sql has statements. A run of the project
-    takes up subscriptions with its next batch, and views if it is in one process (--runtime fjord). A run on Spark, in
-    a network, or with --processes keeps the views that it began with.
+    takes both up with its next batch, on Spark or in one process. One in a network, or with --processes, keeps the
+    views that it began with.
 
     Example: skerry queries add q42 traffic "speed < 30 AND segment BETWEEN 3 AND 7"
 
@@ -132,8 +132,8 @@ def remove(
 ) -> None:
     """Strike standing queries.
 
-    A run of the project lets go of subscriptions with its next batch, and of views if it is in one process (--runtime
-    fjord). A run on Spark, in a network, or with --processes keeps the views that it began with.
+    A run of the project lets go of them with its next batch, on Spark or in one process. One in a network, or with
+    --processes, keeps the views that it began with.
 
     Example: skerry queries remove q42 q43
     """

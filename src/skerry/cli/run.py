@@ -64,8 +64,8 @@ def run(
 ) -> None:
     """Run a script's views until the input is used up, or until Ctrl-C.
 
-    Views that come to the project or go meanwhile (skerry queries) are taken up with the next batch in one process
-    (--runtime fjord). A run on Spark keeps the views that it began with.
+    Views that come to the project or go meanwhile (skerry queries) are taken up with the next batch, on Spark or in one
+    process. A run in a network, or with --processes, keeps the views that it began with.
 
     Example: skerry run traffic.sql --runtime fjord --format csv --out answers
     """

@@ -82,6 +82,7 @@ class Database:
         self.catalog, self._base, self._limits = catalog, base, limits or Limits()
         self._running: RunningPipeline | None = None
         self._private: Path | None = None
+        self._is_beside = False
         stored = ProjectTables(base, self._find_schema)
         self._session = Session(catalog, base, limits, self._list_sensors, stored, self._read_table)
         self._registered = RegisteredTables(base, self._find_table_folder)
@@ -206,7 +207,7 @@ class Database:
             if isinstance(files, FileSink) and self.catalog.url is not None and settings.span is None:
                 note_answers(self._base, files.directory)
             sensors = SensorsAtWork(self.catalog, plans) if pipeline.live else None
-            written = find_spark_sinks(plans, settings.runtime)
+            written = find_spark_sinks(views.plans if views and kept else plans, settings.runtime)
             sink = add_view_sinks(sink, written)
             options = RunOptions(
                 settings.master,
@@ -253,12 +254,12 @@ class Database:
 
     def _may_change(self, settings: Settings) -> bool:
         """Whether others may change the views of a run while it goes on, and before it does so again."""
-        return self.catalog.url is not None and _follows_views(settings)
+        return self.catalog.url is not None and self._follows_views(settings)
 
     @contextmanager
     def _follow_views(self, settings: Settings) -> Iterator[ViewVersions | None]:
-        """What takes up views that come and go while a run goes on, where that is offered: in process."""
-        if not _follows_views(settings):
+        """What takes up views that come and go while a run goes on, where that is offered."""
+        if not self._follows_views(settings):
             yield None
             return
         catalog = self.catalog.reopen()
@@ -267,6 +268,17 @@ class Database:
         finally:
             if catalog is not self.catalog:
                 catalog.close()
+
+    def _follows_views(self, settings: Settings) -> bool:
+        """Whether views may come and go while a run goes on: not with several processes, nor if history is replayed.
+
+        On Spark that takes a stage for state from the start, so it is offered where somebody else may change views.
+        """
+        if settings.processes > 1 or settings.span:
+            return False
+        return settings.runtime == "fjord" or (
+            settings.runtime == "spark" and (self.catalog.url is not None or self._is_beside)
+        )
 
     def _find_kept_views(self, settings: Settings) -> SealedFolder | None:
         """The versions of the views that an earlier run of this project has left, if it has.
@@ -311,7 +323,9 @@ class Database:
         """Run in another thread than others use the catalogue in: by a connection of its own, if it is a file."""
         catalog = self.catalog.reopen()
         try:
-            return Database(catalog, self._base, self._limits).run(sink, settings, stopped=stopped, watch=watch)
+            beside = Database(catalog, self._base, self._limits)
+            beside._is_beside = True
+            return beside.run(sink, settings, stopped=stopped, watch=watch)
         finally:
             if catalog is not self.catalog:
                 catalog.close()
@@ -409,11 +423,6 @@ class Database:
                     _log.debug("the sensors of %r are not known: %s", source.name, error)
                 else:
                     self.catalog.sensor_entries.put_known(source.name, found)
-
-
-def _follows_views(settings: Settings) -> bool:
-    """Whether views may come and go while a run goes on: in this process alone, but not where history is replayed."""
-    return settings.runtime == "fjord" and settings.processes == 1 and settings.span is None
 
 
 def _check_backfill(plans: Sequence[ViewPlan], settings: Settings) -> None:

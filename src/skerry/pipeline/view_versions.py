@@ -21,6 +21,8 @@ from skerry.catalog import Catalog, Source, View, ViewNews
 from skerry.errors import CatalogError, CheckpointError, InputError, SkerryError
 from skerry.history.writer import HistoryWriter
 from skerry.lang.sql import Session
+from skerry.lang.sql.view_options import read_spark_sink
+from skerry.model.backfill_span import read_backfill
 from skerry.model.sealed_folder import SealedFolder
 from skerry.pipeline.backfill import check_backfill
 from skerry.pipeline.outcome import Outcome
@@ -141,6 +143,11 @@ class ViewVersions:
         versions = [int(path.stem) for path in files.path.glob("*.*") if path.stem.isdigit()]
         return self._planner.plan_set(self._read_set(max(versions)))
 
+    @property
+    def plans(self) -> Sequence[ViewPlan]:
+        """What the views mean that are answered."""
+        return list(self._planner.plans.values())
+
     def _describe_first(self, first: Pipeline) -> ViewSet:
         """The views that a run begins with."""
         views, session = self._first_views, self._planner.open_session(self._first_views.values())
@@ -252,11 +259,12 @@ class ViewVersions:
         """Plan a view and try it out; None if it is refused."""
         try:
             plan = session.plan(view.name)
+            self._check_sink(plan)
+            self._check_backfill(plan)
             connectors = {source.name: self._open(source) for source in plan.sources if not self._is_read(source)}
             Tables([table for table in plan.tables if not self._is_known(table)], self._builder.base, self._catalog)
             cut = self._builder.cut(plan)
             self._builder.try_out(cut)
-            check_backfill(plan, self._pipelines[self.newest], self._sets[self.newest].sources)
             self._receive(list(connectors.values()))
         except SkerryError as error:
             self._refuse(view.name, str(error))
@@ -266,6 +274,27 @@ class ViewVersions:
         else:
             return _Candidate(view, plan, cut, connectors)
         return None
+
+    def _check_sink(self, plan: ViewPlan) -> None:
+        """Refuse a view whose answers go where nothing was opened for them when the run began."""
+        if read_spark_sink(plan.name, plan.options) is not None:
+            wrong = (
+                f"the answers of view {plan.name!r} are written by Spark itself, which is made ready when a run begins"
+            )
+            raise InputError(f"{wrong}; start the run again")
+
+    def _check_backfill(self, plan: ViewPlan) -> None:
+        if self._builder.runtime != "fjord" and read_backfill(plan.options) is not None:
+            wrong = f"view {plan.name!r} is to begin with history, which runs in process alone offer"
+            raise InputError(f"{wrong}; use --runtime fjord, or leave backfill out")
+        check_backfill(plan, self._pipelines[self.newest], self._sets[self.newest].sources)
+
+    def _check_end(self, source: Source, connector: Connector) -> Connector:
+        """Refuse a source without an end on Spark, where no source of the run had one: it ends when they do."""
+        if self._builder.runtime == "spark" and connector.live and not self._pipelines[self.newest].live:
+            wrong = f"source {source.name!r} has no end, and all sources of this run have one, so the run will end"
+            raise InputError(f"{wrong}; start the run again")
+        return connector
 
     def _is_read(self, source: Source) -> bool:
         """Whether a source is read already; refuse another of the same name."""
@@ -284,7 +313,7 @@ class ViewVersions:
         if self._builder.is_foreign(source):
             reads = f"{self._builder.runtime} reads source {source.name!r} by itself, and only from the start of a run"
             raise InputError(f"{reads}; start another run")
-        return self._planner.fit(self._builder.open(source))
+        return self._planner.fit(self._check_end(source, self._builder.open(source)))
 
     def _refuse(self, name: str, reason: str) -> None:
         _log.warning("view %r is not answered: %s", name, reason)

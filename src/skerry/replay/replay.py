@@ -105,6 +105,11 @@ class Replay:
         self._planned: tuple[int, int, float] | None = None
         self._took: tuple[int, int, float] | None = None
 
+    @property
+    def connectors(self) -> Mapping[str, Connector]:
+        """What is read, by name."""
+        return self._connectors
+
     def start(self) -> Position:
         """The position before the first reading."""
         lanes = {name: {"passed": 0, "open": {}} for name in self._lanes}

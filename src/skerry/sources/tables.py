@@ -3,7 +3,7 @@
 import hashlib
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 import pyarrow as pa
@@ -47,6 +47,11 @@ class Tables:
         for source in new:
             self._load(source)
             self._sources[source.name] = source
+
+    @property
+    def names(self) -> Set[str]:
+        """All tables."""
+        return self._sources.keys()
 
     def versions(self) -> dict[str, str]:
         """The version of each table. One that cannot be read as it is stays what it was, until it can."""

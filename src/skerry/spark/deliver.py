@@ -18,6 +18,8 @@ from skerry.model.batch import join, unpack
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
 from skerry.sinks.sink import Sink
+from skerry.spark.batch_views import VIEWS
+from skerry.spark.changing_views import ChangingViews
 from skerry.spark.checkpoint import Checkpoint
 from skerry.spark.envelope import KEPT, TALLY
 from skerry.spark.idle import IdleWatch
@@ -47,9 +49,11 @@ class Deliver:
         tables: TableStore,
         watch: Callable[[Outcome], None] | None,
         recording: Recording | None = None,
+        views: ChangingViews | None = None,
     ) -> None:
         self._pipeline, self._outputs, self._sink, self._watch = pipeline, pipeline.outputs(), sink, watch
         self._progress, self._log, self._run = checkpoint.progress, checkpoint.log, checkpoint.run
+        self._checkpoint, self._views = checkpoint, views
         self._recording = recording
         self._tables, self._registry = tables, pipeline.registry
         self._counters = pipeline.registry.counters(self._run) if pipeline.registry else None
@@ -63,6 +67,28 @@ class Deliver:
 
     def __call__(self, frame: DataFrame, batch: int) -> None:
         """Write one batch."""
+        if self._views is None:
+            self._deliver(frame, batch, Outcome())
+            return
+        with self._views.lock:
+            self._see_views(batch, frame.sparkSession.sparkContext, self._views)
+            self._deliver(frame, batch, self._views.changes)
+            self._views.end(batch)
+            if self._watch:
+                self._watch(self._progress.total)
+            self._views.look()
+
+    def _see_views(self, batch: int, context: SparkContext, views: ChangingViews) -> None:
+        """Let the tasks of a batch know which views it sees, and the sink which have come with it."""
+        seen = views.begin(batch, self._checkpoint.layout.layout.bucket_count)
+        self._tables.choose(batch)
+        context.setLocalProperty(VIEWS, seen.as_property())
+        context.setLocalProperty(TABLES, self._tables.as_property())
+        self._pipeline, self._outputs = views.pipeline, views.pipeline.outputs()
+        if views.came:
+            self._sink.begin_outputs(views.came, batch)
+
+    def _deliver(self, frame: DataFrame, batch: int, changes: Outcome) -> None:
         table = frame.toArrow().sort_by([("name", "ascending"), ("grp", "ascending"), ("bucket", "ascending")])
         names = table.column("name").to_pylist()
         blobs = table.column("blob")
@@ -91,9 +117,9 @@ class Deliver:
             self._recording.settle()
         self._log.settle(batch)
         rest = Outcome(newest=self._idle.note(outcome), answers=counts)
-        self._progress.record(batch, outcome.then(rest), self._log.digest(batch))
+        self._progress.record(batch, outcome.then(rest).then(changes), self._log.digest(batch))
         self.inform(frame.sparkSession.sparkContext)
-        if self._watch:
+        if self._watch and not self._views:
             self._watch(self._progress.total)
 
     def finish(self) -> None:

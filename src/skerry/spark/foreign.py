@@ -90,11 +90,12 @@ def _spark_type(type_: pa.DataType) -> str:
 
 
 def _make_route(
-    settings: RouteSettings, source: Source, first_task: int
+    given: RouteSettings, source: Source, first_task: int
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def route(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
         assert context is not None
+        settings = given.see_batch()
         router = settings.make_router(first_task + context.partitionId(), [source.name])
         gate = router.intake.open_gate(source, ordered=False)
         stamp = settings.pipeline.make_stamp(Split(source.name, str(context.partitionId()), 0, 1))

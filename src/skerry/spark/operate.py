@@ -23,9 +23,11 @@ from skerry.pipeline.pipeline import Pipeline
 from skerry.pipeline.saved_pages import CLOCK
 from skerry.pipeline.view_at_work import ViewAtWork
 from skerry.sinks.sink import PartWriter
+from skerry.spark.batch_views import views_of_task
 from skerry.spark.envelope import DIRECT, PART_BYTES, SHARE, TALLY
 from skerry.spark.functions import NO_FUNCTIONS, PackedFunctions
 from skerry.spark.layout import Layout
+from skerry.spark.plan_files import PlanFiles
 from skerry.spark.progress import batch_of_task
 from skerry.spark.tables import tables_of_task
 
@@ -57,9 +59,10 @@ class Operate:
         part_writer: PartWriter | None = None,
         layout: Layout = _ONE_BUCKET,
         functions: PackedFunctions = NO_FUNCTIONS,
+        plans: PlanFiles | None = None,
     ) -> None:
         self._pipeline, self._run, self._part_writer, self._layout = pipeline, run, part_writer, layout
-        self._functions = functions
+        self._functions, self._plans = functions, plans
 
     def work_on(self, key: tuple[int, int], rows: Iterable[Row], pages: MapState) -> Iterator[Row]:
         """Work on one bucket's envelopes, with the state that Spark keeps for it."""
@@ -68,18 +71,21 @@ class Operate:
         if group == DIRECT:
             yield from rows
             return
-        bucket = self._layout.bucket(group, address)
-        if bucket is None:  # of an earlier layout
+        if self._plans:
+            self._pipeline = self._plans.pipeline(views_of_task().version)
+        view, bucket = self._pipeline.views_by_number.get(group), self._layout.bucket(group, address)
+        if view is None or bucket is None:  # it went, or is of an earlier layout
             self._pages.clear()
+            _kept.pop((self._run, group, address), None)
             return
         self._functions.install()
         envelopes = sorted(rows, key=lambda row: (row.name, row.task))
-        tables = tables_of_task(self._pipeline.views[group].tables_above)
+        tables = tables_of_task(view.tables_above)
         # Taken out while it works: should the task fail half-way, nobody finds it half changed.
         kept = _kept.pop((self._run, group, address), None)
-        if kept is None or kept.version != self._read_saved_version():
+        if kept is None or kept.work.view is not view or kept.version != self._read_saved_version():
             self._adopt(group, bucket)
-            kept = self._restore(self._pipeline.views[group], tables)
+            kept = self._restore(view, tables)
         kept.work.see(tables)
         answers = _answer(kept.work, envelopes)
         lost = kept.work.take_losses()  # before the state is saved: what was reported is not in it any more

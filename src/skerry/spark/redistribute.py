@@ -33,10 +33,12 @@ _STATE = "grp INT, address INT, page STRING, blob BINARY"
 
 
 class Redistribution:
-    """The change of a checkpoint's layout to another."""
+    """The change of a checkpoint's layout to another. ``list_views`` gives the views of the last batch, by number."""
 
-    def __init__(self, spark: SparkSession, views: Sequence[CutView], checkpoint: Checkpoint) -> None:
-        self._spark, self._views, self._checkpoint, self._log = spark, views, checkpoint, checkpoint.log
+    def __init__(
+        self, spark: SparkSession, list_views: Callable[[], Mapping[int, CutView]], checkpoint: Checkpoint
+    ) -> None:
+        self._spark, self._list_views, self._checkpoint, self._log = spark, list_views, checkpoint, checkpoint.log
 
     @property
     def layout(self) -> Layout:
@@ -47,7 +49,7 @@ class Redistribution:
         """Refuse another number of buckets where some view's state cannot be spread anew."""
         if wanted in (None, self.layout.bucket_count) or not self._log.begun:
             return
-        for view in self._views:
+        for view in self._list_views().values():
             if view.stateful and view.is_spread and redistribute_view(view, [_save_fresh(view)], 2) is None:
                 assert view.state is not None
                 raise InputError(
@@ -74,7 +76,7 @@ class Redistribution:
         if self._log.planned > self._log.done:
             return False
         following, done = replace(self.layout, bucket_count=wanted), self._log.done
-        if done < 0 or not any(view.stateful for view in self._views):
+        if done < 0 or not any(view.stateful for view in self._list_views().values()):
             self._checkpoint.keep_layout(SavedLayout(following))
             return True
         following = self._following(wanted)
@@ -121,8 +123,8 @@ class Redistribution:
         following.folder.path.mkdir()
         saved = self._read_state()
         # A view of which Spark has nothing yet may have files from the change before.
-        every = [(group, None, None, None) for group, view in enumerate(self._views) if view.stateful]
-        views, before = self._views, self.layout
+        views, before = self._list_views(), self.layout
+        every = [(group, None, None, None) for group, view in views.items() if view.stateful]
 
         def work(group: pa.Table) -> pa.Table:
             return _redistribute_group(views, before, following, group)
@@ -148,7 +150,7 @@ def _save_fresh(view: CutView) -> StatePages:
     return view.build_operate().snapshot()
 
 
-def _redistribute_group(views: Sequence[CutView], before: Layout, following: Layout, saved: pa.Table) -> pa.Table:
+def _redistribute_group(views: Mapping[int, CutView], before: Layout, following: Layout, saved: pa.Table) -> pa.Table:
     """Write the state that each bucket of a view begins with, from what all of them had."""
     group = saved.column("grp")[0].as_py()
     live = live_buckets(views[group], following.bucket_count)
@@ -170,7 +172,7 @@ def _spread_states(view: CutView, states: Sequence[dict[str, bytes]], bucket_cou
     return [{**pages, CLOCK: json.dumps(clock).encode()} for pages in found]
 
 
-def _collect_states(views: Sequence[CutView], layout: Layout, saved: pa.Table) -> dict[int, dict[str, bytes]]:
+def _collect_states(views: Mapping[int, CutView], layout: Layout, saved: pa.Table) -> dict[int, dict[str, bytes]]:
     """The pages of each bucket of a view: from Spark, or from the files that it has not taken over yet."""
     group = saved.column("grp")[0].as_py()
     found: dict[int, dict[str, bytes]] = {}

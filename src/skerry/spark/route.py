@@ -18,15 +18,19 @@ from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
 from skerry.operators.operator import Operator
 from skerry.operators.spread import spread_rows
 from skerry.pipeline.intake import Intake
+from skerry.pipeline.nan_keys import split_off_nan_keys
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline, Reader
 from skerry.pipeline.skew import hot_keys
 from skerry.pipeline.watermark import pass_idle
 from skerry.replay.pace import count_lags
 from skerry.sinks.sink import PartWriter
+from skerry.sources.source import Split
+from skerry.spark.batch_views import views_of_task
 from skerry.spark.envelope import DIRECT, KEPT, PART_BYTES, RETIRE, SHARE, TALLY, Envelope, to_batch
 from skerry.spark.functions import NO_FUNCTIONS, PackedFunctions
 from skerry.spark.layout import Layout
+from skerry.spark.plan_files import PlanFiles
 from skerry.spark.progress import batch_of_task, newest_before_task
 from skerry.spark.tables import tables_of_task
 from skerry.subscriptions.counters import COUNTS, add_counts
@@ -53,6 +57,28 @@ class RouteSettings:
     functions: PackedFunctions = NO_FUNCTIONS
     routes: Routes = field(default_factory=dict)
     """The operators that tasks of one process have built; they keep no state."""
+    plans: PlanFiles | None = None
+    """Where the versions of the views are, if these come and go."""
+    _of_version: dict[int, "RouteSettings"] = field(default_factory=dict)
+
+    def see_batch(self) -> "RouteSettings":
+        """The same with the views that the batch of the running task sees."""
+        if self.plans is None:
+            return self
+        version = views_of_task().version
+        if version not in self._of_version:
+            made = replace(self, pipeline=self.plans.pipeline(version), routes={}, _of_version={})
+            for before in self._of_version.values():
+                made.routes.update(before._list_routes_of(made.pipeline))
+            self._of_version.clear()
+            self._of_version[version] = made
+        return self._of_version[version]
+
+    def _list_routes_of(self, pipeline: Pipeline) -> Routes:
+        """The operators of views that another version has too, as they are."""
+        views = pipeline.views_by_number
+        kept = {number for number, view in self.pipeline.views_by_number.items() if views.get(number) is view}
+        return {key: operator for key, operator in self.routes.items() if key[0] in kept}
 
     def make_router(self, task: int, streams: Collection[str], come: Mapping[str, Micros] | None = None) -> "Router":
         """The work of the Spark task that asks; ``come`` is how far the replay has come with the batches before."""
@@ -65,8 +91,10 @@ class RouteSettings:
         return Router(self.pipeline, count, task, newest, streams, write_part, tables, self.routes, batch_of_task())
 
     def send(self, envelopes: Iterable[Envelope]) -> pa.RecordBatch:
-        """What a task hands to Spark: its envelopes, and in the first batch of a layout a word to what is retired."""
-        retired = self.layout.retired if batch_of_task() == self.layout.first_batch else ()
+        """What a task hands to Spark: its envelopes, and a word to the addresses that will not be heard of again."""
+        retired = [*self.layout.retired] if batch_of_task() == self.layout.first_batch else []
+        gone = views_of_task().gone if self.plans else ()
+        retired += [(group, self.layout.address(group, bucket)) for group, count in gone for bucket in range(count)]
         addressed = [self._address(envelope) for envelope in envelopes]
         return to_batch([*(Envelope(group, address, 0, RETIRE) for group, address in retired), *addressed])
 
@@ -110,6 +138,16 @@ class Router:
         self._outcome = self._outcome.then(Outcome(lag_us=lag_us, figures=figures))
         self._shares = dict(shares)
 
+    def read_facts(self, splits: Iterable[Split], numbers: Collection[int]) -> None:
+        """Give some views what others have read before of tables that are read as facts."""
+        for split in splits:
+            readers = [each for each in self._pipeline.readers(split.source) if each.number in numbers]
+            for decoded in self._pipeline.connectors_by_source[split.source].read(split) if readers else ():
+                for reader in readers:
+                    keys = list(reader.feed.nan_keys)
+                    rows = split_off_nan_keys(decoded.readings, keys, split.lane)[0] if keys else decoded.readings
+                    self._run_feeds([reader], rows)
+
     def envelopes(self, *, done: bool) -> Iterator[Envelope]:
         """All that the task has to send. ``done`` says that the whole input is used up."""
         outputs = self.intake.outputs
@@ -119,7 +157,7 @@ class Router:
             yield self._keep(stream, accepted)
         for output, batches in outputs.items():
             yield from self._send_answers(output, join(batches, batches[0].schema))
-        for number, view in enumerate(self._pipeline.views):
+        for number, view in self._pipeline.views_by_number.items():
             for feed in view.feeds if view.stateful else ():
                 if done or feed.source.name in self._streams or self._may_be_idle(feed.source):
                     yield from self._to_operate(number, view, feed, done=done)

@@ -4,7 +4,7 @@ import logging
 import os
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -13,17 +13,23 @@ from threading import current_thread, main_thread
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from skerry.build.cut import CutView
+from skerry.catalog import Source
 from skerry.errors import SkerryError
 from skerry.history.recording import Recording
 from skerry.model.private_folder import make_private_folder, remove_private_folder
+from skerry.model.sealed_folder import SealedFolder
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
 from skerry.pipeline.precompile import name_all_kernels, precompile_beside
 from skerry.pipeline.runtime import RunOptions, never, raise_or_stop
+from skerry.pipeline.view_versions import ViewVersions
 from skerry.pipeline.watermark import find_held_back
 from skerry.sinks.sink import Sink
+from skerry.sources.source import Connector
 from skerry.sources.spark import is_live
 from skerry.sources.tables import Tables
+from skerry.spark.changing_views import ChangingViews
 from skerry.spark.checkpoint import Checkpoint
 from skerry.spark.complaints import SPARK_ERRORS, has_lost_a_worker, translate
 from skerry.spark.deliver import Deliver
@@ -32,15 +38,19 @@ from skerry.spark.foreign import foreign_envelopes
 from skerry.spark.functions import pack_functions
 from skerry.spark.libraries import Libraries
 from skerry.spark.operate import Operate
+from skerry.spark.plan_files import PlanFiles, clear_plans
 from skerry.spark.processor import Processor
 from skerry.spark.redistribute import Redistribution
 from skerry.spark.route import RouteSettings
 from skerry.spark.session import PARTITIONS, session
 from skerry.spark.source import FORMAT, make_data_source
 from skerry.spark.tables import TableStore
+from skerry.subscriptions.versions import RegistryFolder
 
 __all__ = ["SparkRuntime"]
 
+Register = Callable[[SealedFolder, Sequence[Source], bool], RegistryFolder]
+"""Makes the registry of subscriptions to some streams in a folder, or finds it there if a run goes on."""
 _log = logging.getLogger(__name__)
 _ATTEMPTS = 8
 """How often a batch is begun: Spark has six kinds of Python processes, and may notice the loss of one at a time."""
@@ -68,11 +78,43 @@ class SparkRuntime:
         buckets = options.buckets or self._spark.sparkContext.defaultParallelism
         self._checkpoint = Checkpoint(folder, buckets, options.script, pipeline.step_rows, kept=self._temporary is None)
         self._wanted_buckets = options.buckets
-        streams = [source for source in pipeline.own_sources if not source.is_table]
-        registry = register(self._checkpoint.part("registry"), streams, self._checkpoint.begun) if register else None
-        spooled = pipeline.spool_in(self._checkpoint.folder / "spool")
-        self._pipeline = replace(spooled, registry=registry).divide(self._checkpoint.unit_rows).prepare()
-        self._buckets = Redistribution(self._spark, self._pipeline.views, self._checkpoint)
+        clear_plans(self._checkpoint.folder)
+        self._views = self._begin_views(options.views, pipeline, register)
+        if self._views is None:
+            streams = [source for source in pipeline.own_sources if not source.is_table]
+            connectors = tuple(map(self._fit, pipeline.connectors))
+            registry = self._register(register, streams) if register else None
+            self._own_pipeline = replace(pipeline, connectors=connectors, registry=registry).prepare()
+        self._buckets = Redistribution(self._spark, self._list_last_views, self._checkpoint)
+
+    def _begin_views(
+        self, versions: ViewVersions | None, pipeline: Pipeline, register: Register | None
+    ) -> ChangingViews | None:
+        """Begin with the views of a pipeline, or go on with those of a run that went before, if they come and go."""
+        if versions is None:
+            return None
+        checkpoint = self._checkpoint
+        views = ChangingViews(versions, PlanFiles.make_in(checkpoint.folder), checkpoint.log, checkpoint.run)
+        kept = checkpoint.part("views") if self._temporary is None else None
+        views.start(kept, pipeline, self._fit, partial(self._register, register) if register else None)
+        return views
+
+    def _fit(self, connector: Connector) -> Connector:
+        """A source as the checkpoint counts its units, which keeps what it receives where tasks find it."""
+        spooled = connector.spool_in(self._checkpoint.folder / "spool" / connector.definition.name)
+        return spooled.divide(self._checkpoint.unit_rows)
+
+    def _register(self, register: Register, streams: Sequence[Source]) -> RegistryFolder:
+        return register(self._checkpoint.part("registry"), streams, self._checkpoint.begun)
+
+    @property
+    def _pipeline(self) -> Pipeline:
+        """What runs now."""
+        return self._views.pipeline if self._views else self._own_pipeline
+
+    def _list_last_views(self) -> Mapping[int, CutView]:
+        """The views whose state there is after the last batch."""
+        return (self._views.read_last() if self._views else self._own_pipeline).views_by_number
 
     def run(self, *, stopped: Callable[[], bool] = never, watch: Callable[[Outcome], None] | None = None) -> Outcome:
         """Go on until the input is used up, or until told to stop; report after each batch."""
@@ -88,16 +130,23 @@ class SparkRuntime:
 
     def _run(self, stopped: Callable[[], bool], watch: Callable[[Outcome], None] | None) -> Outcome:
         self._buckets.check(self._wanted_buckets)
-        checkpoint, tables = self._checkpoint, Tables(self._pipeline.tables, self._pipeline.base, self._catalog)
+        newest = self._views.newest if self._views else self._pipeline
+        checkpoint, tables = self._checkpoint, Tables(newest.tables, newest.base, self._catalog)
         store = TableStore(checkpoint.part("tables"), tables, resumed=checkpoint.begun)
         if self._temporary is None:
             self._sink.claim(checkpoint.run, checkpoint.progress.next_batch)
         self._sink.open(self._pipeline.outputs(), resume=checkpoint.resumed)
         recording = self._recording = self._begin_recording()
-        deliver = Deliver(self._pipeline, self._sink, checkpoint, store, watch, recording)
+        if self._views:
+            self._views.publish(tables)
+        deliver = Deliver(self._pipeline, self._sink, checkpoint, store, watch, recording, self._views)
         self._buckets.change(self._wanted_buckets, partial(self._query, deliver, stopped, paused=True))
-        with self._pipeline.receive(self._watch_sensors) as receivers:
-            self._query(deliver, raise_or_stop(receivers.check, stopped))
+        with newest.receive(self._watch_sensors) as receivers:
+            check = receivers.check
+            if self._views:
+                self._views.receive(receivers.add)
+                check = partial(_look, receivers.check, self._views)
+            self._query(deliver, raise_or_stop(check, stopped))
         if self._pipeline.foreign and not self._live and not stopped():
             self._query(deliver, stopped, finish=True)
         self._sink.close()
@@ -115,7 +164,10 @@ class SparkRuntime:
         if not self._record:
             return None
         recording = self._record(checkpoint.run, checkpoint.progress.next_batch, self._temporary is None)
-        self._pipeline = replace(self._pipeline, history=recording.writer).prepare()
+        if self._views:
+            self._views.record_with(recording.writer)
+        else:
+            self._own_pipeline = replace(self._own_pipeline, history=recording.writer).prepare()
         return recording
 
     def _query(
@@ -146,8 +198,10 @@ class SparkRuntime:
     def _start(self, deliver: Deliver, *, finish: bool, paused: bool) -> StreamingQuery:
         frame = self._envelopes(finish=finish, paused=paused)
         layout = self._buckets.layout
-        if any(view.stateful for view in self._pipeline.views):
-            operate = Operate(self._pipeline, self._checkpoint.run, self._sink.part_writer(), layout, pack_functions())
+        # Spark keeps the plan of its first batch: where views may come, it has a stage for their state from the start.
+        if self._plans or any(view.stateful for view in self._pipeline.views):
+            run, parts = self._checkpoint.run, self._sink.part_writer()
+            operate = Operate(self._pipeline, run, parts, layout, pack_functions(), self._plans)
             frame = frame.groupBy("grp", "bucket").transformWithState(
                 Processor(operate), SPARK_SCHEMA, "Append", "None"
             )
@@ -159,9 +213,15 @@ class SparkRuntime:
         with _tasks_by_key(self._spark, layout.bucket_count):
             return writer.start()
 
+    @property
+    def _plans(self) -> PlanFiles | None:
+        """Where workers find the versions of the views, if these come and go."""
+        return self._views.plans if self._views else None
+
     def _envelopes(self, *, finish: bool, paused: bool) -> DataFrame:
         tasks = self._spark.sparkContext.defaultParallelism
-        settings = RouteSettings(self._pipeline, self._buckets.layout, self._sink.part_writer(), pack_functions())
+        layout, writer = self._buckets.layout, self._sink.part_writer()
+        settings = RouteSettings(self._pipeline, layout, writer, pack_functions(), plans=self._plans)
         beats = any(source.idle_timeout_us and is_live(source) for source in self._pipeline.foreign)
         made = make_data_source(settings, tasks, finish=finish, paused=paused, beats=beats)
         self._spark.dataSource.register(made)
@@ -169,6 +229,12 @@ class SparkRuntime:
         for number in range(len(self._pipeline.foreign)):
             frame = frame.union(foreign_envelopes(self._spark, settings, number))
         return frame
+
+
+def _look(check: Callable[[], None], views: ChangingViews) -> None:
+    """Raise what went wrong, and let views come and go also while there is no batch."""
+    check()
+    views.look()
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from heapq import heapreplace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, Suppor
 from pyspark.sql.types import StructType
 
 from skerry.model.time import END_OF_TIME
+from skerry.spark.batch_views import views_of_task
 from skerry.spark.envelope import SPARK_SCHEMA
 from skerry.spark.lazy_pickle import LazyPickle
 
@@ -35,11 +37,14 @@ _BEAT_SECONDS = 1.0
 
 
 class _TaskInput(InputPartition):
-    """What one task reads of a step, and what it has to know of the position at its end."""
+    """What one task reads of a step, and what it has to know of the position at its end.
 
-    def __init__(self, task: int, splits: Sequence[Split], end: Position) -> None:
+    ``facts`` is what views that come with the step have to know of steps before.
+    """
+
+    def __init__(self, task: int, splits: Sequence[Split], end: Position, facts: Sequence[Split] = ()) -> None:
         super().__init__(task)
-        self.task, self.splits, self.end = task, tuple(splits), end
+        self.task, self.splits, self.end, self.facts = task, tuple(splits), end, tuple(facts)
 
 
 class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -86,7 +91,7 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return following
         # Other sources are read beside this one: the end is announced when ``finish`` says that they have ended too.
         is_beat = following["until"] != start["until"] and not following["done"]
-        if following["lanes"] != start["lanes"] or is_beat:
+        if following["lanes"] != start["lanes"] or following["views"] != start["views"] or is_beat:
             return {**following, "done": False}
         ends = self._finish and not start["done"]
         return {**start, "step": start["step"] + 1, "done": ends} if ends or self._is_time_to_beat() else start
@@ -108,14 +113,24 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         known = {name: end[name] for name in ("done", "lag", "shares", "blameless", "version")}
         known |= {"ended": end.get("ended", []), "before": start["until"]}
         by_task = _balance(self._replay().splits(start, end), self._tasks)
-        return [_TaskInput(task, splits, known) for task, splits in enumerate(by_task)]
+        facts = self._list_facts(start, end) if end["views"] != start["views"] else ()
+        return [_TaskInput(task, splits, known, () if task else facts) for task, splits in enumerate(by_task)]
+
+    def _list_facts(self, start: Position, end: Position) -> Sequence[Split]:
+        """What batches before have read of the tables that are read as facts: views that come need to know it too."""
+        replay = self._replay()
+        connectors = replay.connectors
+        tables = {name: lanes for name, lanes in start["lanes"].items() if connectors[name].definition.is_table}
+        return replay.splits(replay.start(), {**start, "lanes": tables, "views": end["views"]})
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, _TaskInput)
-        settings = self._settings.open()
+        settings = self._settings.open().see_batch()
         streams = [connector.definition.name for connector in settings.pipeline.connectors]
         router = settings.make_router(partition.task, streams, partition.end["before"])
         router.intake.register(partition.end["version"])
+        if partition.facts:
+            router.read_facts(partition.facts, views_of_task().came)
         for split in partition.splits:
             router.intake.read_split(split)
         if partition.task == 0:
@@ -161,7 +176,7 @@ def make_data_source(
     ``beats`` lets batches follow each other though nothing is new.
     """
     # Apart: the process that plans starts anew with every query, and to load operators takes it half a second.
-    plan, packed = LazyPickle(settings.pipeline.step_plan), LazyPickle(settings)
+    plan, packed = LazyPickle(replace(settings.pipeline.step_plan, views=settings.plans)), LazyPickle(settings)
 
     class SkerrySource(DataSource):
         @classmethod

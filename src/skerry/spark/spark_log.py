@@ -14,6 +14,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from skerry.errors import CheckpointError
 from skerry.model.atomic_write import sync
@@ -50,6 +51,18 @@ class SparkLog:
     def digest(self, batch: int) -> str:
         """What the positions of a batch are known by again."""
         return hashlib.sha256(self._offsets(batch).read_bytes()).hexdigest()
+
+    def read_position(self, batch: int) -> dict[str, Any]:
+        """Where a batch ends, as planned: Skerry's own source is the first of those that are logged."""
+        path = self._offsets(batch)
+        try:
+            _, _, position, *_ = path.read_bytes().split(b"\n")
+            found: dict[str, Any] = json.loads(position)
+        except FileNotFoundError:
+            raise CheckpointError(str(path), "is missing") from None
+        except ValueError:
+            raise CheckpointError(str(path), "is damaged: there is no position in it") from None
+        return found
 
     def settle(self, batch: int) -> None:
         """Return when the positions of a batch, the state it left, and the end of the batch before are on the disk."""

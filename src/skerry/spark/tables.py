@@ -30,7 +30,7 @@ class TableStore:
     """The versions that batches have seen, on the driver. A run that goes on has chosen before, and needs to know."""
 
     def __init__(self, files: SealedFolder, tables: Tables, *, resumed: bool = False) -> None:
-        self._files = files
+        self._files, self._tables = files, tables
         self._chosen: dict[int, dict[str, str]] = {}
         if resumed:
             found = json.loads(files.read(_CHOICES))
@@ -38,10 +38,11 @@ class TableStore:
         self._kept = KeptTables(files, tables, self._list_chosen())
 
     def choose(self, batch: int) -> None:
-        """Settle what a batch will see, unless that is settled already."""
-        if batch in self._chosen:
+        """Settle what a batch will see, unless that is settled already: of all tables, or of those that came since."""
+        known = self._chosen.get(batch)
+        if known is not None and known.keys() >= self._tables.names:
             return
-        self._chosen[batch] = self._kept.choose()
+        self._chosen[batch] = {**self._kept.choose(), **(known or {})}
         self._chosen = {number: files for number, files in self._chosen.items() if number > batch - _KEPT}
         self._files.write(_CHOICES, json.dumps(self._chosen).encode())
         self._kept.keep_only(self._list_chosen())

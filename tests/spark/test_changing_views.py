@@ -1,0 +1,106 @@
+"""Views come and go while a run on Spark goes on: what they answer is what they answer in process."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from skerry.database import Database, Settings, connect
+from skerry.pipeline.outcome import Outcome
+from skerry.sinks.files import FileSink
+from tests.fjord.many_views import lay_out
+from tests.fjord.test_changing_views import BASE, POOL, answers, many, parts, rows, statement
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(400)]
+
+Doing = Callable[[Database], None]
+STATELESS = BASE.split("CREATE MATERIALIZED VIEW")[0] + "CREATE MATERIALIZED VIEW" + BASE.rpartition("VIEW")[2]
+"""The source, and the view that keeps all of its readings."""
+_BY_BUCKETS = {"many"}
+"""Stops where a bucket has too many combinations, or in process where all of them have."""
+
+
+def run(folder: Path, settings: Settings, doings: Mapping[int, Doing], script: str = BASE) -> Outcome:
+    """Run a project, and act on it after some batches."""
+    database = connect(folder)
+    database.execute(script)
+
+    def act(total: Outcome) -> None:
+        if doing := doings.get(total.batches):
+            doing(connect(folder))
+
+    return database.run(FileSink(folder / "out", "csv"), settings, watch=act)
+
+
+def run_on(runtime: str, folder: Path, doings: Mapping[int, Doing], script: str = BASE) -> tuple[Outcome, Path]:
+    project = lay_out(folder / runtime / "road").folder
+    settings = Settings("fjord", step_rows=50) if runtime == "fjord" else Settings("spark", "local[2]", step_rows=50)
+    return run(project, settings, doings, script), project / "out"
+
+
+def check_both(folder: Path, doings: Mapping[int, Doing], script: str = BASE) -> tuple[Outcome, Path]:
+    """Run on both runtimes: the same views come and go with the same batches, and answer the same."""
+    expected, expected_out = run_on("fjord", folder, doings, script)
+    outcome, out = run_on("spark", folder, doings, script)
+    assert (outcome.came, outcome.went, outcome.refused) == (expected.came, expected.went, expected.refused)
+    found, wanted = answers(out), answers(expected_out)
+    assert found.keys() == wanted.keys()
+    for name in found.keys() - _BY_BUCKETS:
+        assert rows(found[name]) == rows(wanted[name]), name
+    for name in found.keys() - _BY_BUCKETS - {"spilled"}:  # when it reads what it has put off depends on its buckets
+        assert by_batch(found[name]) == by_batch(wanted[name]), name
+    return outcome, out
+
+
+def by_batch(found: Mapping[int, bytes]) -> dict[int, Counter[tuple[str, ...]]]:
+    return {batch: rows({batch: part}) for batch, part in found.items() if rows({batch: part})}
+
+
+def test_selection_comes_to_a_run_without_state_and_goes(tmp_path):
+    come, go = statement(POOL["slow"]), statement("DROP MATERIALIZED VIEW slow")
+    outcome, out = check_both(tmp_path, {3: come, 8: go}, STATELESS)
+    assert (outcome.came, outcome.went) == ({"slow": 3}, {"slow": 8})
+    assert set(parts(out, "slow")) <= set(range(3, 8))
+
+
+def test_state_comes_to_a_run_without_state(tmp_path):
+    outcome, _ = check_both(tmp_path, {3: statement(POOL["counts"], POOL["by_mjoin"])}, STATELESS)
+    assert outcome.came == {"counts": 3, "by_mjoin": 3}
+
+
+def test_facts_that_were_read_before_are_known_to_rules_that_come(tmp_path):
+    rules = (
+        "base road(sensor: string, ts: time) time ts window 9 s slide 1 s.\nbase known(id: string).\n"
+        "output near mode changes.\nnear(a) :- road(a, _), known(a).\n"
+    )
+    for runtime in ("fjord", "spark"):
+        (tmp_path / runtime / "road").mkdir(parents=True)
+        (tmp_path / runtime / "road" / "known.csv").write_text("id\ns1\ns4\n")
+        (tmp_path / runtime / "road" / "near.dl").write_text(rules)
+    known = "CREATE TABLE known (id VARCHAR) WITH (connector='file', path='known.csv');"
+    near = "CREATE MATERIALIZED VIEW {} WITH (rules='near.dl', output='near');"
+    doings = {5: statement(near.format("late"))}
+    _, out = check_both(tmp_path, doings, STATELESS + known + near.format("early"))
+    assert sum(rows(parts(out, "late")).values()) == 4
+
+
+def test_views_of_every_kind_come_and_go_and_others_never_notice(tmp_path):
+    undisturbed = run_on("spark", tmp_path / "undisturbed", {}, BASE + many(most=range(6)))[1]
+    goes = [name for name in POOL if name not in ("spilled", "trips", "calmest", "jams", "slow")]
+    doings = {
+        2: statement(*POOL.values()),
+        5: statement(
+            "DROP MATERIALIZED VIEW many0", "DROP MATERIALIZED VIEW many3", *many(most=range(20, 24)).split(";")[:-1]
+        ),
+        6: lambda database: database.remove(goes),
+        8: statement(POOL["slow"].replace("CREATE", "CREATE OR REPLACE").replace("40", "30"), POOL["counts"]),
+        9: statement(*(f"DROP MATERIALIZED VIEW many{number}" for number in (1, 2, 4))),
+    }
+    outcome, out = check_both(tmp_path, doings, BASE + many(most=range(6)))
+    assert (outcome.came["trips"], outcome.came["slow"], outcome.went["perhaps"]) == (2, 8, 6)
+    found, before = answers(out), answers(undisturbed)
+    left = {"many0": 5, "many3": 5, "many1": 9, "many2": 9, "many4": 9}
+    for name, expected in before.items():
+        seen = {batch: part for batch, part in expected.items() if batch < left.get(name, 100)}
+        assert {batch: part for batch, part in found[name].items() if by_batch({batch: part})} == seen, name
