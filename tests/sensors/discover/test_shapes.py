@@ -112,3 +112,77 @@ def test_sensors_that_share_a_name_are_told():
     (found,) = propose(samples)
     assert found.topic == "house/{level_2}/room/{sensor}"
     assert found.notes == ("6 topics have 3 names of sensors: other levels of the topic tell them apart",)
+
+
+def quantities(places, names, made=lambda name, n: 20 + n):
+    return [
+        send(f"{place}/{name}", {"ts": NOW + n, "value": made(name, n)}, NOW + n)
+        for n in range(4)
+        for place in places
+        for name in names
+    ]
+
+
+@pytest.mark.parametrize(
+    ("samples", "expected"),
+    [
+        (
+            quantities(["site/a", "site/b"], ["temperature", "humidity", "co2"]),
+            {"site/{sensor}/temperature", "site/{sensor}/humidity", "site/{sensor}/co2"},
+        ),
+        (
+            quantities(["temperature/site", "humidity/site"], ["a", "b"]),
+            {"temperature/site/{sensor}", "humidity/site/{sensor}"},
+        ),
+        (quantities(["line/1", "line/2"], ["kiln", "press", "saw"]), {"line/{level_2}/{sensor}"}),
+        (
+            quantities(["hall/a", "hall/b"], ["gate", "lamp"], lambda name, n: 1.5 if name == "lamp" else "open"),
+            {"hall/{sensor}/gate", "hall/{sensor}/lamp"},
+        ),
+        (quantities(["plant"], ["temp1", "temp2"]), {"plant/{sensor}"}),
+        (
+            [*quantities(["s/a", "s/b", "s/c"], ["temperature"]), *quantities(["s/a"], ["humidity"])],
+            {"s/{sensor}/temperature", "s/{sensor}/humidity"},
+        ),
+    ],
+    ids=["last", "first", "unknown", "other values", "one owner", "some have more"],
+)
+def test_level_that_tells_kinds_makes_a_source_of_each(samples, expected):
+    assert {found.topic for found in propose(samples)} == expected
+
+
+def test_kinds_that_carry_their_own_columns_are_told_apart_though_there_are_more_of_them_than_sensors():
+    samples = [
+        send(f"s/{place}/{name}", {"ts": NOW + n, name: n}, NOW + n)
+        for n in range(4)
+        for place in "ab"
+        for name in ("wax", "wane", "wend")
+    ]
+    assert {found.topic for found in propose(samples)} == {"s/{sensor}/wax", "s/{sensor}/wane", "s/{sensor}/wend"}
+
+
+def test_bare_values_are_told_apart_by_a_level_before_the_sensor():
+    samples = values(["temperature/bath", "temperature/hall", "humidity/bath", "humidity/hall"], lambda n: 20 + n)
+    assert describe(samples) == {
+        ("temperature/{sensor}", "temperature"): "DOUBLE",
+        ("humidity/{sensor}", "humidity"): "DOUBLE",
+    }
+
+
+def test_whole_numbers_of_what_is_measured_may_have_fractions_later():
+    said = {"temperature": 20, "depth_cm": 7, "oil": 3, "value": 5, "lane": 2, "count": 9}
+    state = {"control": 0, "units": {"oil": "l"}}
+    samples = values(["f/a/data", "f/b/data"], lambda n: {"ts": NOW + n, "fcnt": n, **said})
+    (found,) = propose([*samples, send("f/a/state", state, retained=True)])
+    assert {name: found.columns[name] for name in said} == {
+        **dict.fromkeys(["temperature", "depth_cm", "oil", "value"], "DOUBLE"),
+        **dict.fromkeys(["lane", "count"], "BIGINT"),
+    }
+    assert (found.sequence, found.columns["fcnt"]) == ("fcnt", "BIGINT")
+
+
+def test_column_that_is_a_number_here_and_a_text_there_is_a_text():
+    samples = values(["f/a/data"], lambda n: {"ts": NOW + n, "x": n})
+    samples += values(["f/b/data"], lambda n: {"ts": NOW + n, "x": f"n{n}"})
+    (found,) = propose(samples)
+    assert found.columns["x"] == "VARCHAR"

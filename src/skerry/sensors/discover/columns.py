@@ -39,6 +39,11 @@ class SeenColumn:
         return set(self.classes) <= {"null"}
 
     @property
+    def sort(self) -> str:
+        """Of what sort its values are, with one word for all numbers; empty if none was seen."""
+        return "" if self.is_empty else {"BIGINT": "number", "DOUBLE": "number"}.get(self.type, self.type)
+
+    @property
     def type(self) -> str:
         """The SQL type of most values."""
         known = Counter({kind: count for kind, count in self.classes.items() if kind != "null"})

@@ -9,6 +9,7 @@ from typing import Any
 from skerry.catalog import Sensor
 from skerry.model.time import MICROS, Micros, show_span
 from skerry.sensors.discover.columns import SeenColumn, count_columns, guess_unit
+from skerry.sensors.discover.quantities import is_measured
 from skerry.sensors.discover.samples import VALUE, Reading, Sample, decode, read_state, split_readings
 from skerry.sensors.discover.times import (
     EventTime,
@@ -31,6 +32,7 @@ _ALIKE = 1.25
 """By how much periods may differ and be called the same."""
 _ARRIVAL_DELAY_US = Micros(MICROS["SECOND"])
 _FEW = 8
+_NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ def propose(samples: Sequence[Sample]) -> list[Proposal]:
             topics[sample.levels].add(sample, found)
     heard = {levels: topic for levels, topic in topics.items() if topic.readings}
     columns = {
-        levels: frozenset(count_columns(each.values for each in topic.readings)) for levels, topic in heard.items()
+        levels: {name: each.sort for name, each in count_columns(reading.values for reading in topic.readings).items()}
+        for levels, topic in heard.items()
     }
     bare = {levels for levels, topic in heard.items() if topic.is_bare}
     proposals = []
@@ -174,6 +177,9 @@ def propose_source(group: TopicGroup, readings: Sequence[Reading], states: Mappi
     units = {name for state in mine.values() for name in state.units}
     columns = dict.fromkeys(wildcards, "VARCHAR")
     columns |= {name: _name_type(column, units) for name, column in said.items()}
+    if sequence is not None:
+        columns[sequence] = "BIGINT"
+    columns |= _find_mixed(readings, said)
     if time is not None:
         columns[time.name] = "TIMESTAMP"
     timed = [(sensor, at, moment) for sensor, at, each in fresh if time and (moment := time.read(each)) is not None]
@@ -196,8 +202,29 @@ def propose_source(group: TopicGroup, readings: Sequence[Reading], states: Mappi
 
 
 def _name_type(column: SeenColumn, with_unit: Collection[str]) -> str:
-    """The type of a column; one of which only NULL was seen is a number if it has a unit."""
-    return "DOUBLE" if column.is_empty and (column.name in with_unit or guess_unit(column.name)) else column.type
+    """The type of a column that measures something is DOUBLE, though only NULL or whole numbers were seen."""
+    has_unit = column.name in with_unit or guess_unit(column.name) is not None
+    is_fraction = has_unit if column.is_empty else column.type == "BIGINT" and (has_unit or is_measured(column.name))
+    return "DOUBLE" if is_fraction else column.type
+
+
+def _find_mixed(readings: Sequence[Reading], said: Mapping[str, SeenColumn]) -> dict[str, str]:
+    """The columns that some topics fill with numbers, say, and others with texts: they are texts for all.
+
+    What a few sensors send that are out of order does not count.
+    """
+    by_topic: dict[Levels, list[Mapping[str, Any]]] = defaultdict(list)
+    for each in readings:
+        by_topic[each.levels].append(each.values)
+    if len(by_topic) < 2:
+        return {}
+    sorts: dict[str, Counter[str]] = defaultdict(Counter)
+    for values in by_topic.values():
+        for name, column in count_columns(values).items():
+            if column.sort:
+                sorts[name.lower()][column.sort] += len(values)
+    shares = {name: max(counts.values()) / counts.total() for name, counts in sorts.items()}
+    return {name: "VARCHAR" for name in said if shares.get(name.lower(), 1.0) < _NEARLY_ALL}
 
 
 def _agree_on_period(sensors: Sequence[Sensor]) -> Micros | None:

@@ -2,14 +2,17 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from skerry.sensors.discover.quantities import names_quantity
 from skerry.sensors.discover.samples import VALUE
 
 __all__ = ["TopicGroup", "group_topics"]
 
 Levels = tuple[str, ...]
+Columns = Mapping[str, str]
+"""Names of columns, and of what sort their values are: empty, if only NULL was seen."""
 _GENERIC = {"data", "readings", "reading", "telemetry", "events", "event", "up", "uplink", "measurements", "values"}
 """Levels at the end of a topic that say that readings follow."""
 _NO_QUANTITY = _GENERIC | {"state", "value", "status", "stat", "current"}
@@ -58,7 +61,7 @@ class TopicGroup:
 def group_topics(
     topics: Collection[Levels],
     states: Iterable[Levels],
-    columns: dict[Levels, frozenset[str]],
+    columns: Mapping[Levels, Columns],
     bare: Collection[Levels] = (),
 ) -> list[TopicGroup]:
     """Patterns for all topics: one for each length and, where they carry different columns, for each kind.
@@ -86,20 +89,40 @@ def group_topics(
 
 
 def _split_quantities(topics: Sequence[Levels], prefixes: set[Levels]) -> list[TopicGroup]:
-    """One family of topics with bare values: by the last level that says something, if several sensors have it."""
-    length = len(topics[0])
-    telling = [n for n in range(length) if any(topic[n].lower() not in _NO_QUANTITY for topic in topics)]
-    level = telling[-1] if telling else 0
-    owners: dict[str, set[Levels]] = defaultdict(set)
-    for topic in topics:
-        owners[topic[level]].add(topic[:level])
-    if len(owners) > _MOST_SIBLINGS or all(len(each) < 2 for each in owners.values()):
-        own = _name_column(next(iter(owners))) if len(owners) == 1 else VALUE
+    """One family of topics with bare values: by the level that says what is measured, if several sensors have it."""
+    level = _find_quantity_level(topics)
+    parts = _part(topics, level)
+    if len(parts) > _MOST_SIBLINGS or not _has_several_owners(parts):
+        own = _name_column(next(iter(parts))) if len(parts) == 1 else VALUE
         return [_make_group(topics, _find_sensor_level(topics, prefixes), own)]
-    counts = [len({topic[n] for topic in topics}) for n in range(level)]
-    sensor = max(range(level), key=lambda n: (counts[n], n))
-    parts = {name: [topic for topic in topics if topic[level] == name] for name in sorted(owners)}
+    sensor = _find_sensor_level(topics, prefixes, level)
     return [_make_group(part, sensor, _name_column(name)) for name, part in parts.items()]
+
+
+def _find_quantity_level(topics: Sequence[Levels]) -> int:
+    """The last level that names quantities, or else the last that says something."""
+    length = len(topics[0])
+    named = [level for level in range(length) if _are_quantities({topic[level] for topic in topics})]
+    telling = [n for n in range(length) if any(topic[n].lower() not in _NO_QUANTITY for topic in topics)]
+    return max(named or telling, default=0)
+
+
+def _are_quantities(values: Collection[str]) -> bool:
+    """Whether at least half of the values of a level name what is measured."""
+    return 2 * sum(map(names_quantity, values)) >= len(values)
+
+
+def _part(topics: Sequence[Levels], level: int) -> dict[str, list[Levels]]:
+    """Topics by their value of a level."""
+    return {
+        value: [topic for topic in topics if topic[level] == value]
+        for value in sorted({topic[level] for topic in topics})
+    }
+
+
+def _has_several_owners(parts: Mapping[str, Sequence[Levels]]) -> bool:
+    """Whether some value of a level stands in several topics: a name of one sensor would not."""
+    return any(len(part) > 1 for part in parts.values())
 
 
 def _name_column(level: str) -> str:
@@ -109,28 +132,69 @@ def _name_column(level: str) -> str:
     return found if is_name else VALUE
 
 
-def _split(topics: Sequence[Levels], prefixes: set[Levels], columns: dict[Levels, frozenset[str]]) -> list[TopicGroup]:
+def _split(topics: Sequence[Levels], prefixes: set[Levels], columns: Mapping[Levels, Columns]) -> list[TopicGroup]:
     """One family as one group, or as several if another level than the sensor's tells kinds apart."""
+    kind = _find_kind_level(topics, prefixes, columns)
+    if kind is not None:
+        sensor = _find_sensor_level(topics, prefixes, kind)
+        return [_make_group(part, sensor) for part in _part(topics, kind).values()]
     sensor = _find_sensor_level(topics, prefixes)
     for level in range(len(topics[0])):
-        values = {topic[level] for topic in topics}
-        if level == sensor or not 1 < len(values) <= _MOST_SIBLINGS:
+        parts = _part(topics, level)
+        if level == sensor or not 1 < len(parts) <= _MOST_SIBLINGS:
             continue
-        parts = {value: [topic for topic in topics if topic[level] == value] for value in sorted(values)}
-        carried = [
-            frozenset[str]().union(*(columns.get(topic, frozenset()) for topic in part)) for part in parts.values()
-        ]
-        if len(set(carried)) > 1:
+        if _do_differ([_merge(part, columns) for part in parts.values()]):
             return [group for part in parts.values() for group in _split(part, prefixes, columns)]
     return [_make_group(topics, sensor)]
 
 
-def _find_sensor_level(topics: Sequence[Levels], prefixes: set[Levels]) -> int | None:
-    """The level before the last where states say so; else the one that differs most, and of several the last."""
+def _find_kind_level(topics: Sequence[Levels], prefixes: set[Levels], columns: Mapping[Levels, Columns]) -> int | None:
+    """The level whose values are kinds, each of several sensors: they name quantities, or carry columns of their own.
+
+    site/a/temperature  site/b/temperature  site/a/humidity  site/b/humidity        the last one
+    """
+    for level in reversed(range(len(topics[0]))):
+        parts = _part(topics, level)
+        is_sensor = all(topic[:-2] in prefixes for topic in topics) and level == len(topics[0]) - 2
+        if is_sensor or not 1 < len(parts) <= _MOST_SIBLINGS or not _has_several_owners(parts):
+            continue
+        is_uniform = not any(_do_differ([columns.get(topic, {}) for topic in part]) for part in parts.values())
+        does_tell = is_uniform and _do_differ([_merge(part, columns) for part in parts.values()])
+        if does_tell or _are_quantities(parts):
+            return level
+    return None
+
+
+def _merge(topics: Sequence[Levels], columns: Mapping[Levels, Columns]) -> Columns:
+    """All columns of some topics."""
+    found: dict[str, str] = {}
+    for topic in topics:
+        for name, sort in columns.get(topic, {}).items():
+            found[name] = found.get(name) or sort
+    return found
+
+
+def _do_differ(carried: Sequence[Columns]) -> bool:
+    """Whether columns have other names, or values of other sorts as far as they are known."""
+    merged: dict[str, str] = {}
+    for each in carried:
+        if each.keys() != carried[0].keys():
+            return True
+        if any(sort and merged.get(name, sort) != sort for name, sort in each.items()):
+            return True
+        merged |= {name: sort for name, sort in each.items() if sort}
+    return False
+
+
+def _find_sensor_level(topics: Sequence[Levels], prefixes: set[Levels], kind: int | None = None) -> int | None:
+    """The level before the last where states say so; else the one that differs most, and of several the last.
+
+    ``kind`` is a level that names something else.
+    """
     length = len(topics[0])
     if all(topic[:-2] in prefixes for topic in topics) and length > 1:
         return length - 2
-    counts = [len({topic[level] for topic in topics}) for level in range(length)]
+    counts = [len({topic[level] for topic in topics}) if level != kind else 0 for level in range(length)]
     if max(counts) > 1:
         return max(range(length), key=lambda level: (counts[level], level))
     return length - 2 if length > 1 and topics[0][-1].lower() in _GENERIC else None
