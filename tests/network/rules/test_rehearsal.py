@@ -52,3 +52,10 @@ def test_under_loss_the_prediction_is_a_mean(runs, order):
         for seed in range(50, 60)
     ]
     assert predicted == pytest.approx(sum(seen) / len(seen), rel=0.15)
+
+
+def test_what_was_cheap_by_luck_is_tried_until_its_mean_is_known():
+    """Three lucky runs of perpendicular had been enough to take it, once broadcast was known."""
+    program, none, settings = write_program("logicJ", 8, 6, 4), {"H": []}, RadioSettings(loss=0.2)
+    chosen = simulate(program, None, make_grid(4, 4), strategy="auto", radio=settings, seed=120, expected=none)
+    assert chosen.strategy == "broadcast"
