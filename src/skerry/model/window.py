@@ -16,9 +16,9 @@ from math import gcd
 from skerry.errors import InputError
 from skerry.model.time import MICROS, Micros, describe_interval
 
-__all__ = ["WINDOW_END", "WINDOW_START", "GroupWindow", "Window"]
+__all__ = ["MONDAY_US", "WINDOW_END", "WINDOW_START", "GroupWindow", "Window"]
 
-_MONDAY_US = 946_857_600_000_000
+MONDAY_US = 946_857_600_000_000
 """A Monday, the one from which DuckDB's time_bucket counts."""
 WINDOW_START = "window_start"
 WINDOW_END = "window_end"
@@ -71,10 +71,10 @@ class Window(GroupWindow):
     def origin_us(self) -> int:
         """A moment at which a window starts: the epoch, which is a Thursday, or a Monday if whole weeks apart.
 
-        >>> Window(Micros(MICROS["WEEK"]), Micros(MICROS["WEEK"])).origin_us == _MONDAY_US
+        >>> Window(Micros(MICROS["WEEK"]), Micros(MICROS["WEEK"])).origin_us == MONDAY_US
         True
         """
-        return (_MONDAY_US if self.slide_us % MICROS["WEEK"] == 0 else 0) + self.offset_us
+        return (MONDAY_US if self.slide_us % MICROS["WEEK"] == 0 else 0) + self.offset_us
 
     @property
     def slice_us(self) -> int:

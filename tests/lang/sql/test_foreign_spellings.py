@@ -21,6 +21,11 @@ HOP = "FROM HOP(stream, ts, INTERVAL '5' SECOND, INTERVAL '10' SECOND)"
         ("SELECT TopOne() OVER (ORDER BY speed) FROM traffic", "ARG_MAX"),
         ("SELECT segment INTO out FROM traffic", "CREATE MATERIALIZED VIEW name AS SELECT"),
         ("SELECT t.speed FROM traffic t, LATERAL (SELECT speed FROM traffic) u", "LATERAL is not available"),
+        ("SELECT time_bucket_gapfill('1 minute', ts) AS t, COUNT(*) FROM traffic GROUP BY t", "unknown function 'time"),
+        (
+            "SELECT lttb(ts, speed, 3) AS x FROM TUMBLE(traffic, ts, INTERVAL '1' HOUR)",
+            "aggregate LTTB is not available",
+        ),
     ],
 )
 def test_query_of_another_system_is_told_in_ours(query, instead):

@@ -15,13 +15,30 @@ SOURCE = """CREATE SOURCE r (sensor VARCHAR, ts TIMESTAMP, temp DOUBLE, WATERMAR
     WITH (connector='file', path='r.csv');"""
 MINUTE = "time_bucket(INTERVAL '1 minute', ts)"
 MEANS = f"SELECT sensor, {MINUTE} AS window_start, AVG(temp) AS t FROM r GROUP BY ALL"
+NEAR = (
+    "FROM r AS a JOIN r AS b ON b.sensor > a.sensor "
+    "AND b.ts BETWEEN a.ts - INTERVAL '20' SECOND AND a.ts + INTERVAL '30' SECOND"
+)
 ALIKE = [
     "SELECT sensor, date_trunc('minute', ts) AS minute, COUNT(*) AS n, MAX(temp) AS m FROM r GROUP BY sensor, minute",
     "SELECT time_bucket(INTERVAL '5 minutes', x.ts) AS b, AVG(temp) AS t FROM r AS x WHERE temp > 3 GROUP BY 1",
     "SELECT sensor, CAST(ts AS DATE) AS day, SUM(temp) AS s FROM r GROUP BY sensor, CAST(ts AS DATE)",
     "SELECT * EXCLUDE (temp) FROM r",
+    "SELECT time_bucket(INTERVAL '7 minutes', ts) AS b, COUNT(*) AS n FROM r GROUP BY b",
+    "SELECT time_bucket(INTERVAL '5 minutes', ts, INTERVAL '2 minutes') AS b, COUNT(*) AS n FROM r GROUP BY sensor, 1",
+    "SELECT time_bucket(INTERVAL '5 minutes', ts, TIMESTAMP '2026-01-01 00:01:30') AS b, SUM(1) AS n FROM r GROUP BY b",
+    "SELECT time_bucket(INTERVAL '3 days', ts, INTERVAL '-1 hour') AS b, COUNT(*) AS n FROM r GROUP BY b",
+    "SELECT ts, COUNT(*) AS n, MAX(temp) AS m FROM r GROUP BY ts HAVING MAX(temp) > 3",
+    f"SELECT a.ts, MIN(b.temp) AS m, COUNT(*) AS n {NEAR} GROUP BY a.ts",
+    f"SELECT date_trunc('minute', a.ts) AS t, b.sensor, COUNT(*) AS n {NEAR} GROUP BY t, b.sensor HAVING n > 2",
+    f"SELECT date_trunc('minute', a.ts) AS t, COUNT(b.temp) AS n {NEAR.replace('JOIN', 'LEFT JOIN')} GROUP BY 1",
+    f"SELECT b.ts AS t, SUM(a.temp * b.temp) AS s {NEAR} WHERE a.temp > 9 GROUP BY b.ts",
 ]
 TWINS = {
+    f"""SELECT window_start, a.sensor, COUNT(*) AS n, MAX(a.temp) AS m
+        {NEAR.replace("r AS a", "TUMBLE(r, ts, INTERVAL '1' MINUTE) AS a")} GROUP BY window_start, a.sensor""": f"""
+        SELECT date_trunc('minute', a.ts) AS window_start, a.sensor, COUNT(*) AS n, MAX(a.temp) AS m
+        {NEAR} GROUP BY ALL""",
     """WITH a AS (SELECT sensor, window_start, AVG(temp) AS t FROM TUMBLE(r, ts, INTERVAL '1' MINUTE)
        GROUP BY sensor, window_start)
        SELECT window_start, MAX(t) - MIN(t) AS spread, COUNT(*) AS n FROM a GROUP BY window_start""": f"""

@@ -66,6 +66,15 @@ def plan_lines(query):
             BY_HOP,
         ),
         (
+            "SELECT segment, MAX(speed) AS n FROM traffic GROUP BY segment, "
+            "HoppingWindow(Duration(minute, 1), Hop(second, 30))",
+            BY_HOP,
+        ),
+        (
+            "SELECT segment, MAX(speed) AS n FROM traffic GROUP BY window(ts, '1 minute', '30 seconds'), segment",
+            BY_HOP,
+        ),
+        (
             "SELECT System.Timestamp() AS e, segment FROM traffic GROUP BY segment, SessionWindow(minute, 1, 60)",
             f"SELECT window_end AS e, segment {SESSION}",
         ),

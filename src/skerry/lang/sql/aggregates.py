@@ -13,6 +13,7 @@ from skerry.lang.sql.aggregate_calls import Call, EventTime, is_comparable, is_n
 from skerry.lang.sql.create_source import identifier
 from skerry.lang.sql.group_windows import find_group_window
 from skerry.lang.sql.lift_windows import depends_on_window_alone, lift_windows, names_window
+from skerry.lang.sql.offered_functions import check_calls_around
 from skerry.lang.sql.samples import Samples, find_sample_call
 from skerry.lang.sql.scalar import Scope, scalar, type_of_call
 from skerry.lang.sql.statements import location_of
@@ -275,5 +276,6 @@ class _GroupScope(Scope):
             return super().find(column)
         except UnknownColumn:
             self._below.find(column)
+            check_calls_around(column)
             message = f"column {column.name!r} must stand in GROUP BY or inside an aggregate"
             raise SqlError(message, location_of(column)) from None

@@ -16,9 +16,9 @@ from skerry.lang.sql.create_source import identifier, interval
 from skerry.lang.sql.statements import location_of
 from skerry.model.dialect import write_expression
 from skerry.model.time import MICROS, Micros
-from skerry.model.window import GroupWindow, Window
+from skerry.model.window import MONDAY_US, GroupWindow, Window
 
-__all__ = ["find_group_window", "find_step"]
+__all__ = ["find_group_window", "find_piece", "find_step"]
 
 
 def find_group_window(parts: Sequence[exp.Expr], window: GroupWindow | None, *, is_fixed: bool) -> GroupWindow | None:
@@ -50,30 +50,51 @@ def _is_shifted(part: exp.Expr) -> bool:
 
 
 def find_step(part: exp.Expr) -> int | None:
-    """The length of the pieces that an expression cuts time into, if they are all of one."""
+    """The length of the pieces that an expression cuts time into, if they begin where windows of it do."""
+    piece = find_piece(part)
+    return piece.size_us if piece and piece.tumbling and piece.offset_us == 0 else None
+
+
+def find_piece(part: exp.Expr) -> Window | None:
+    """The pieces that an expression cuts time into, if they are all of one length."""
     bare = part.unnest()
     if isinstance(bare, exp.Cast) and bare.to.this == exp.DType.DATE and isinstance(bare.this.unnest(), exp.Column):
-        return MICROS["DAY"]
+        return _tumble(MICROS["DAY"])
     if not isinstance(bare, exp.Anonymous) or len(bare.expressions) not in (2, 3):
         return None
-    size, moment, *origin = bare.expressions
-    if origin:
-        return _find_step_from(size, moment, origin[0]) if bare.name.lower() == "time_bucket" else None
+    size, moment, *shift = bare.expressions
     if not isinstance(moment.unnest(), exp.Column):
         return None
-    if bare.name.lower() in ("date_trunc", "datetrunc") and isinstance(size, exp.Literal):
-        return MICROS.get(size.name.upper().removesuffix("S"))
-    return interval(size) if bare.name.lower() == "time_bucket" and _is_short(size) else None
+    if bare.name.lower() in ("date_trunc", "datetrunc") and isinstance(size, exp.Literal) and not shift:
+        step = MICROS.get(size.name.upper().removesuffix("S"))
+        return _tumble(step) if step else None
+    return _find_bucket(size, shift) if bare.name.lower() == "time_bucket" else None
 
 
-def _find_step_from(size: exp.Expr, moment: exp.Expr, origin: exp.Expr) -> int | None:
-    """The length of buckets that are counted from a moment, if one begins at 1970-01-01 too."""
-    start = _read_moment(origin)
-    if start is None or not isinstance(moment.unnest(), exp.Column) or not isinstance(size, exp.Interval):
+def _tumble(size_us: int, start_us: int | None = None) -> Window | None:
+    """Pieces of one length, of which one begins at a moment."""
+    if size_us <= 0:
         return None
-    step = interval(size)
-    is_aligned = step > 0 and start % step == 0 and Window(step, step).origin_us % step == 0
-    return step if is_aligned else None
+    plain = Window(Micros(size_us), Micros(size_us))
+    offset = 0 if start_us is None else (start_us - plain.origin_us) % size_us
+    return Window(plain.size_us, plain.slide_us, offset)
+
+
+def _find_bucket(size: exp.Expr, shift: Sequence[exp.Expr]) -> Window | None:
+    """The buckets of time_bucket: they are counted from a Monday, shifted by an interval, or from a moment."""
+    spans = [_read_span(each) for each in (size, *shift)]
+    moment = _read_moment(shift[0]) if shift else None
+    if spans[0] is None or (shift and moment is None and spans[-1] is None):
+        return None
+    start = moment if moment is not None else MONDAY_US + sum(each or 0 for each in spans[1:])
+    return _tumble(spans[0], start)
+
+
+def _read_span(size: exp.Expr) -> int | None:
+    try:
+        return interval(size)
+    except SqlError:
+        return None
 
 
 def _read_moment(tree: exp.Expr) -> int | None:
@@ -85,14 +106,6 @@ def _read_moment(tree: exp.Expr) -> int | None:
     except ValueError:
         return None
     return None if moment.tzinfo else (moment - datetime(1970, 1, 1)) // timedelta(microseconds=1)
-
-
-def _is_short(size: exp.Expr) -> bool:
-    """Buckets of whole days may begin on any day."""
-    try:
-        return MICROS["DAY"] % interval(size) == 0
-    except (SqlError, ZeroDivisionError):
-        return False
 
 
 def _starts(parts: Sequence[exp.Expr]) -> bool:

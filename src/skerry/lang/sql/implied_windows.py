@@ -11,17 +11,18 @@ import sqlglot
 from sqlglot import exp
 
 from skerry.lang.sql.create_source import identifier
-from skerry.lang.sql.group_windows import find_step
+from skerry.lang.sql.group_windows import find_piece
 from skerry.lang.sql.join_window import write_ends_by_starts
 from skerry.lang.sql.streams import Streams
 from skerry.model.dialect import Dialect
-from skerry.model.window import WINDOW_START, Window
+from skerry.model.time import Micros
+from skerry.model.window import WINDOW_END, WINDOW_START, Window
 from skerry.plan.aggregate import Aggregate
 from skerry.plan.revised_aggregate import RevisedAggregate
 from skerry.plan.view import VIEW_CONNECTOR
 from skerry.plan.window_ends import find_window_end
 
-__all__ = ["imply_window"]
+__all__ = ["imply_window", "list_groups"]
 
 
 def imply_window(tree: exp.Select, table: exp.Expr, streams: Streams) -> exp.Select:
@@ -32,22 +33,26 @@ def imply_window(tree: exp.Select, table: exp.Expr, streams: Streams) -> exp.Sel
     source = streams.find(name)
     if source is None or source.is_table:
         return tree
-    for part in _list_groups(tree):
+    for part in list_groups(tree):
         column = part.find(exp.Column)
         if column is None:
             continue
-        time, step = identifier(column), find_step(part)
+        time, piece = identifier(column), find_piece(part)
         is_view = source.connector == VIEW_CONNECTOR
         times = streams.plan(name).root.time_columns if is_view else [source.event_time]
-        if step is not None and time in times:
-            return _lay(tree, table, column, step)
-        if is_view and isinstance(part, exp.Column) and (window := _find_window(name, time, streams)) is not None:
+        if piece is not None and time in times:
+            return _lay(tree, table, column, piece)
+        is_column = isinstance(part, exp.Column)
+        if is_view and is_column and (window := _find_window(name, time, streams)) is not None:
             # Hopping windows start a slide apart, and end later than the next ones start.
-            return _lay(tree if window.tumbling else write_ends_by_starts(tree, window), table, column, window.slide_us)
+            slide = Window(window.slide_us, window.slide_us)
+            return _lay(tree if window.tumbling else write_ends_by_starts(tree, window), table, column, slide)
+        if is_column and time in times and time not in (WINDOW_START, WINDOW_END):
+            return _lay(tree, table, column, Window(Micros(1), Micros(1)))  # all rows of one moment
     return tree
 
 
-def _list_groups(tree: exp.Select) -> Iterator[exp.Expr]:
+def list_groups(tree: exp.Select) -> Iterator[exp.Expr]:
     """The parts of GROUP BY, aliases and positions resolved."""
     group = tree.args.get("group")
     aliases = {identifier(part.args["alias"]): part.this for part in tree.selects if isinstance(part, exp.Alias)}
@@ -70,13 +75,15 @@ def _find_window(view: str, column: str, streams: Streams) -> Window | None:
     return window if isinstance(window, Window) and window.offset_us == 0 else None
 
 
-def _lay(tree: exp.Select, table: exp.Table, time: exp.Column, step: int) -> exp.Select:
+def _lay(tree: exp.Select, table: exp.Table, time: exp.Column, window: Window) -> exp.Select:
     """The same SELECT over TUMBLE of the stream."""
-    form = sqlglot.parse_one(f"SELECT 1 FROM TUMBLE(s, t, INTERVAL '{int(step)}' MICROSECOND) AS a", read=Dialect)
+    spans = [window.size_us, window.offset_us][: 2 if window.offset_us else 1]
+    written = ", ".join(f"INTERVAL '{int(span)}' MICROSECOND" for span in spans)
+    form = sqlglot.parse_one(f"SELECT 1 FROM TUMBLE(s, t, {written}) AS a", read=Dialect)
     laid = form.find(exp.Table)
     assert laid is not None
     call = laid.this
-    call.set("expressions", [exp.column(table.this.copy()), exp.column(time.this.copy()), call.expressions[2]])
+    call.set("expressions", [exp.column(table.this.copy()), exp.column(time.this.copy()), *call.expressions[2:]])
     alias = table.args.get("alias")
     laid.set("alias", alias.copy() if alias else exp.TableAlias(this=table.this.copy()))
     for node, origin in ((call, table), (call.expressions[0], table), (call.expressions[1], time)):

@@ -18,7 +18,7 @@ from skerry.model.dialect import Dialect
 from skerry.model.duckdb_session import open_duckdb
 from skerry.model.functions import functions_version, list_functions
 
-__all__ = ["check_function_name", "check_functions", "check_query_functions"]
+__all__ = ["check_calls_around", "check_function_name", "check_functions", "check_query_functions"]
 
 Syntax = dict[str, Any]
 """A node of DuckDB's syntax tree."""
@@ -86,6 +86,19 @@ def check_function_name(name: str) -> None:
     taken = {*offered, *unsteady, *aggregates} - {function.name for function in list_functions()}
     if name in taken or name.upper() in Dialect.Tokenizer.KEYWORDS:
         raise InputError(f"function {name!r} cannot be created: SQL has something of that name; choose another")
+
+
+def check_calls_around(node: exp.Expr) -> None:
+    """Refuse what stands inside a call that is not known: the call may be meant to be an aggregate."""
+    offered, unsteady, aggregates = _list_functions()
+    above = node.parent
+    while above is not None:
+        name = above.name.lower() if isinstance(above, exp.Anonymous) else ""
+        if name in aggregates:
+            raise SqlError(f"the aggregate {name.upper()} is not available", location_of(above))
+        if name and name not in offered | unsteady | {"unnest"}:
+            raise UnknownFunction(name, difflib.get_close_matches(name, offered | aggregates, 3), location_of(above))
+        above = above.parent
 
 
 def _list_functions() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:

@@ -17,9 +17,10 @@ from skerry.lang.sql.from_clause import LOOKED_UP, From, read_from
 from skerry.lang.sql.gather import gather_node, is_gather
 from skerry.lang.sql.grouped_by import name_in_having, split_grouping_sets, write_group_by_all
 from skerry.lang.sql.hop_rows import repeat_in_windows
-from skerry.lang.sql.implied_windows import imply_window
+from skerry.lang.sql.implied_windows import imply_window, list_groups
 from skerry.lang.sql.joined_within import write_joined_within
 from skerry.lang.sql.joins import JoinBinder, from_of
+from skerry.lang.sql.lift_aggregates import lift_aggregate
 from skerry.lang.sql.match_recognize import lay_pattern
 from skerry.lang.sql.move_subqueries import move_subqueries
 from skerry.lang.sql.over import bind_over, has_over
@@ -109,6 +110,8 @@ def _bind_rows(tree: exp.Select, streams: Streams, options: Mapping[str, str]) -
 
 
 def _bind_select(tree: exp.Select, streams: Streams, asked: Mapping[str, str]) -> Node:
+    if (lifted := _lift_aggregate(tree, streams, asked)) is not None:
+        return query_plan(lifted, streams, asked)
     if move_subqueries(tree, streams, query_plan, is_grouped=_aggregates(tree)):
         refuse_fallback(asked, "one with a subquery")
     table = from_of(tree)
@@ -133,6 +136,14 @@ def _bind_select(tree: exp.Select, streams: Streams, asked: Mapping[str, str]) -
         return _bind_join(tree, streams, asked)
     _refuse(asked, _OF_JOINS, "a view without a join")
     return _bind_single(tree, read_from(table, streams, alone=True), streams, asked)
+
+
+def _lift_aggregate(tree: exp.Select, streams: Streams, asked: Mapping[str, str]) -> exp.Select | None:
+    """An aggregate over a join as one over a view that joins, where it has to be."""
+    is_joined = _aggregates(tree) and bool(tree.args.get("joins")) and not has_over(tree)
+    if not is_joined or gives_changes(asked) or any(name in asked for name in _OF_JOINS):
+        return None
+    return lift_aggregate(tree, streams)
 
 
 def _check_parts(tree: exp.Select) -> None:
@@ -317,6 +328,7 @@ def output_name(part: exp.Expr, position: int) -> str:
 
 def _bind_aggregate(tree: exp.Select, node: Node, read: From, streams: Streams, options: Mapping[str, str]) -> Node:
     if read.window is None and not gives_changes(options):
+        _check_groups(tree, read.scope)
         raise SqlError(
             f"an aggregate over a stream needs a window: FROM TUMBLE({read.name}, time, INTERVAL '30' SECOND); "
             "or let the view be kept current: WITH (emit='changes')",
@@ -325,6 +337,13 @@ def _bind_aggregate(tree: exp.Select, node: Node, read: From, streams: Streams, 
     tree = name_in_having(tree, read.source.schema.names)
     groups = AggregateBinder(tree, read.scope, read.window, read_samples(tree, read, streams, options))
     return _bind_groups(tree, groups, groups.aggregate(node, read.time))
+
+
+def _check_groups(tree: exp.Select, scope: Scope) -> None:
+    """Say what is wrong with a part of GROUP BY that may have been meant to be a window."""
+    for part in list_groups(tree):
+        if part.find(exp.Anonymous):
+            scalar(part, scope)
 
 
 def _bind_groups(tree: exp.Select, groups: AggregateBinder, aggregate: Grouping) -> Node:

@@ -129,8 +129,8 @@ def _read_azure(name: str, count: int) -> Callable[[Sequence[exp.Expr]], _Spelle
 
 
 def _read_duration(tree: exp.Expr) -> exp.Expr | None:
-    """Duration(minute, 1), or an interval."""
-    if isinstance(tree, exp.Anonymous) and tree.name.upper() == "DURATION" and len(tree.expressions) == 2:
+    """Duration(minute, 1), Hop(minute, 1), or an interval."""
+    if isinstance(tree, exp.Anonymous) and tree.name.upper() in ("DURATION", "HOP") and len(tree.expressions) == 2:
         return _make_span(tree.expressions[1].name, tree.expressions[0].name)
     return tree if isinstance(tree, exp.Interval) else None
 

@@ -4,10 +4,13 @@ FROM s WINDOW TUMBLING (SIZE 1 MINUTE) GROUP BY k     FROM s GROUP BY TUMBLINGWI
 FROM s TIMESTAMP BY t GROUP BY TumblingWindow(...)    FROM s GROUP BY TumblingWindow(..., BY_TIME(t))
 a JOIN b WITHIN 1 MINUTE ON a.k = b.k                 a JOIN b ON JOINED_WITHIN(...) AND a.k = b.k
 FLOOR(ts TO MINUTE)                                   DATE_TRUNC('MINUTE', ts)
+GROUP BY window(ts, size, slide)                      the same, as a call
 GROUP BY SESSION(ts, gap)                             GROUP BY SESSION_WINDOW(ts, gap)
 EMIT CHANGES, EMIT FINAL, EMIT ON WINDOW CLOSE        nothing: that is what views do
 PATTERN (...) WITHIN INTERVAL '5' MINUTE DEFINE       PATTERN (...) DEFINE "#within" AS INTERVAL '5' MINUTE,
 """
+
+from itertools import pairwise
 
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -31,6 +34,7 @@ def write_window_clauses(tokens: list[Token]) -> list[Token]:
         _write_within,
         _write_floor,
         _write_session,
+        _write_window_call,
         _write_pattern_within,
     ):
         tokens = write(tokens)
@@ -130,6 +134,14 @@ def _write_session(tokens: list[Token]) -> list[Token]:
     while (at := find_words(tokens, "SESSION", "(", start=start)) is not None:
         start = at + 1
         tokens = [*tokens[:at], *make_tokens("SESSION_WINDOW", tokens[at]), *tokens[at + 1 :]]
+    return tokens
+
+
+def _write_window_call(tokens: list[Token]) -> list[Token]:
+    """WINDOW is a word of sqlglot's; a call of it, in GROUP BY, is Spark's function."""
+    for token, following in pairwise(tokens):
+        if token.token_type == TokenType.WINDOW and following.token_type == TokenType.L_PAREN:
+            token.token_type = TokenType.VAR
     return tokens
 
 
