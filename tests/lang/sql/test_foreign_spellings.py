@@ -23,8 +23,8 @@ HOP = "FROM HOP(stream, ts, INTERVAL '5' SECOND, INTERVAL '10' SECOND)"
         ("SELECT t.speed FROM traffic t, LATERAL (SELECT speed FROM traffic) u", "LATERAL is not available"),
         ("SELECT time_bucket_gapfill('1 minute', ts) AS t, COUNT(*) FROM traffic GROUP BY t", "unknown function 'time"),
         (
-            "SELECT lttb(ts, speed, 3) AS x FROM TUMBLE(traffic, ts, INTERVAL '1' HOUR)",
-            "aggregate LTTB is not available",
+            "SELECT lttb(ts, speed, 3) AS x FROM TUMBLE(traffic, ts, INTERVAL '1' HOUR) GROUP BY segment",
+            "the aggregate LTTB is not available",
         ),
     ],
 )

@@ -19,6 +19,10 @@ NEAR = (
     "FROM r AS a JOIN r AS b ON b.sensor > a.sensor "
     "AND b.ts BETWEEN a.ts - INTERVAL '20' SECOND AND a.ts + INTERVAL '30' SECOND"
 )
+EVERY = (
+    "a AS (SELECT sensor, date_trunc('minute', ts) AS minute, COUNT(*) AS n FROM r GROUP BY 1, 2), "
+    "b AS (SELECT sensor, date_trunc('minute', ts) AS minute, MAX(temp) AS m FROM r WHERE temp > 9 GROUP BY ALL)"
+)
 ALIKE = [
     "SELECT sensor, date_trunc('minute', ts) AS minute, COUNT(*) AS n, MAX(temp) AS m FROM r GROUP BY sensor, minute",
     "SELECT time_bucket(INTERVAL '5 minutes', x.ts) AS b, AVG(temp) AS t FROM r AS x WHERE temp > 3 GROUP BY 1",
@@ -32,9 +36,21 @@ ALIKE = [
     f"SELECT a.ts, MIN(b.temp) AS m, COUNT(*) AS n {NEAR} GROUP BY a.ts",
     f"SELECT date_trunc('minute', a.ts) AS t, b.sensor, COUNT(*) AS n {NEAR} GROUP BY t, b.sensor HAVING n > 2",
     f"SELECT date_trunc('minute', a.ts) AS t, COUNT(b.temp) AS n {NEAR.replace('JOIN', 'LEFT JOIN')} GROUP BY 1",
+    f"WITH {EVERY} SELECT a.sensor, a.minute, a.n, b.m FROM a LEFT JOIN b USING (sensor, minute)",
+    f"WITH {EVERY} SELECT a.sensor, b.minute, n, m FROM b FULL JOIN a ON b.minute = a.minute AND b.sensor = a.sensor",
+    f"WITH {EVERY} SELECT time_bucket(INTERVAL '5 minutes', minute) AS five, MAX(n) AS m FROM a GROUP BY five",
+    f"WITH {EVERY} SELECT minute, SUM(n) AS n FROM a GROUP BY minute HAVING SUM(n) > 1",
+    f"WITH {EVERY} SELECT sensor, minute, n - LAG(n) OVER (PARTITION BY sensor ORDER BY minute) AS d FROM a",
     f"SELECT b.ts AS t, SUM(a.temp * b.temp) AS s {NEAR} WHERE a.temp > 9 GROUP BY b.ts",
 ]
 TWINS = {
+    """SELECT l.sensor, l.n, r.m FROM
+        (SELECT sensor, window_start, window_end, COUNT(*) AS n FROM TUMBLE(r, ts, INTERVAL '1' MINUTE)
+         GROUP BY sensor, window_start, window_end) AS l
+        LEFT JOIN (SELECT sensor, window_start, window_end, MAX(temp) AS m FROM TUMBLE(r, ts, INTERVAL '1' MINUTE)
+         WHERE temp > 9 GROUP BY sensor, window_start, window_end) AS r
+        ON l.sensor = r.sensor AND l.window_start = r.window_start AND l.window_end = r.window_end""": f"""
+        WITH {EVERY} SELECT a.sensor, a.n, b.m FROM a LEFT JOIN b USING (sensor, minute)""",
     f"""SELECT window_start, a.sensor, COUNT(*) AS n, MAX(a.temp) AS m
         {NEAR.replace("r AS a", "TUMBLE(r, ts, INTERVAL '1' MINUTE) AS a")} GROUP BY window_start, a.sensor""": f"""
         SELECT date_trunc('minute', a.ts) AS window_start, a.sensor, COUNT(*) AS n, MAX(a.temp) AS m

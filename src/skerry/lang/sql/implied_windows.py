@@ -88,7 +88,34 @@ def _lay(tree: exp.Select, table: exp.Table, time: exp.Column, window: Window) -
     laid.set("alias", alias.copy() if alias else exp.TableAlias(this=table.this.copy()))
     for node, origin in ((call, table), (call.expressions[0], table), (call.expressions[1], time)):
         node.meta.update(next((part.meta for part in origin.walk() if "line" in part.meta), {}))
-    found = tree.copy()
+    found = _write_starts(tree, time, window)
     clause = found.args.get("from_") or found.args["from"]
     clause.set("this", laid)
     return found
+
+
+def _write_starts(tree: exp.Select, time: exp.Column, window: Window) -> exp.Select:
+    """The same SELECT, in which the pieces that the window stands for are its start: a time that views above know."""
+
+    def write(node: exp.Expr) -> exp.Expr:
+        is_piece = isinstance(node, exp.Anonymous) and find_piece(node) == window
+        if not is_piece or identifier(next(node.find_all(exp.Column))) != identifier(time):
+            return node
+        start = exp.column(WINDOW_START)
+        start.meta.update(next((part.meta for part in node.walk() if "line" in part.meta), {}))
+        return start
+
+    found = tree.copy()
+    for clause in ("expressions", "group", "having"):
+        parts = found.args.get(clause)
+        if isinstance(parts, list):
+            found.set(clause, [_keep_name(part, part.copy().transform(write)) for part in parts])
+        elif parts is not None:
+            found.set(clause, parts.copy().transform(write))
+    return found
+
+
+def _keep_name(part: exp.Expr, written: exp.Expr) -> exp.Expr:
+    """What was written anew under the name that it had."""
+    is_new = isinstance(part, exp.Anonymous) and written != part
+    return exp.alias_(written, part.name.lower()) if is_new else written

@@ -17,6 +17,7 @@ from skerry.lang.sql.join_items import JoinItem, Kind, read_items
 from skerry.lang.sql.join_keys import Equality, Keys, Term, find_keys
 from skerry.lang.sql.join_relations import JoinRelations
 from skerry.lang.sql.join_steps import JoinSteps, refuse_endless
+from skerry.lang.sql.join_times import choose_time
 from skerry.lang.sql.join_window import find_window, is_hop, within_windows, write_ends_by_starts
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
@@ -43,7 +44,8 @@ class JoinBinder:
     def __init__(self, tree: exp.Select, streams: Streams, *, grouped: bool = False, endless: bool = False) -> None:
         self._tree = tree
         joins = tree.args.get("joins") or []
-        reads = [read_from(from_of(tree), streams), *(_read_joined(join, streams) for join in joins)]
+        found = [read_from(from_of(tree), streams), *(_read_joined(join, streams) for join in joins)]
+        reads = [choose_time(read, tree, streams) for read in found]
         grouped = grouped and (not endless or any(read.window for read in reads))
         items = {item.position: item for item in read_items(joins, reads)}
         where = tree.args.get("where")
