@@ -104,3 +104,36 @@ def test_views_of_every_kind_come_and_go_and_others_never_notice(tmp_path):
     for name, expected in before.items():
         seen = {batch: part for batch, part in expected.items() if batch < left.get(name, 100)}
         assert {batch: part for batch, part in found[name].items() if by_batch({batch: part})} == seen, name
+
+
+def check_many(folder: Path, count: int) -> None:
+    """At each of ten batches so many joins and aggregates come, and those before them go."""
+    outcome, out = check_both(folder, many_doings(count))
+    assert (len(outcome.came), len(outcome.went)) == (10 * count, 9 * count)
+    assert sum(bool(parts(out, name)) for name in outcome.came) > 7 * count
+
+
+def many_doings(count: int) -> dict[int, Doing]:
+    return {batch: change_one_by_one(batch - 2, count) for batch in range(2, 12)}
+
+
+def change_one_by_one(turn: int, count: int) -> Doing:
+    def change(database: Database) -> None:
+        for number in range(turn * count, (turn + 1) * count):
+            kind = POOL["counts"] if number % 2 else POOL["by_mjoin"]
+            name = kind.split("VIEW ")[1].split()[0]
+            made = kind.replace(f"VIEW {name}", f"VIEW v{number}")
+            database.execute(made.replace("'5' SECOND", f"'{2 + number % 50}' SECOND"))
+        database.remove([f"v{number}" for number in range(max(0, (turn - 1) * count), turn * count)])
+
+    return change
+
+
+def test_many_views_come_and_go(tmp_path):
+    check_many(tmp_path, 6)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3000)
+def test_thousand_joins_and_aggregates_come_and_go(tmp_path):
+    check_many(tmp_path, 100)
