@@ -186,3 +186,19 @@ def test_column_that_is_a_number_here_and_a_text_there_is_a_text():
     samples += values(["f/b/data"], lambda n: {"ts": NOW + n, "x": f"n{n}"})
     (found,) = propose(samples)
     assert found.columns["x"] == "VARCHAR"
+
+
+def test_what_is_measured_is_no_sequence_though_it_grows():
+    samples = values(["f/a/data", "f/b/data"], lambda n: {"ts": NOW + n, "value": n, "depth_cm": n})
+    assert propose(samples)[0].sequence is None
+
+
+def test_readings_without_a_time_have_no_sequence():
+    """One that counts anew after a restart would say the same as before, and be left out."""
+    samples = values(["f/a/data", "f/b/data"], lambda n: {"seq": n})
+    assert (propose(samples)[0].sequence, propose(samples)[0].has_arrival_time) == (None, True)
+
+
+def test_column_of_nothing_but_null_is_a_number_if_it_is_measured():
+    samples = values(["f/a/data", "f/b/data"], lambda n: {"ts": NOW + n, "temperature": None})
+    assert propose(samples)[0].columns["temperature"] == "DOUBLE"

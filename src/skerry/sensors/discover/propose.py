@@ -204,8 +204,8 @@ def propose_source(group: TopicGroup, readings: Sequence[Reading], states: Mappi
 def _name_type(column: SeenColumn, with_unit: Collection[str]) -> str:
     """The type of a column that measures something is DOUBLE, though only NULL or whole numbers were seen."""
     has_unit = column.name in with_unit or guess_unit(column.name) is not None
-    is_fraction = has_unit if column.is_empty else column.type == "BIGINT" and (has_unit or is_measured(column.name))
-    return "DOUBLE" if is_fraction else column.type
+    is_whole = column.is_empty or column.type == "BIGINT"
+    return "DOUBLE" if is_whole and (has_unit or is_measured(column.name)) else column.type
 
 
 def _find_mixed(readings: Sequence[Reading], said: Mapping[str, SeenColumn]) -> dict[str, str]:
@@ -264,8 +264,18 @@ def _list_names(names: Sequence[str]) -> str:
 
 
 def _find_sequence(said: Mapping[str, SeenColumn], values: Values, time: EventTime | None) -> str | None:
-    """The number that counts a sensor's readings."""
-    whole = [name for name, column in said.items() if column.type == "BIGINT" and (time is None or name != time.name)]
+    """The number that counts a sensor's readings.
+
+    Readings without a time have none: a sensor that restarts and says the same as before would be taken for a double.
+    What is measured may grow by one as well.
+    """
+    if time is None:
+        return None
+    whole = [
+        name
+        for name, column in said.items()
+        if column.type == "BIGINT" and name != time.name and not is_measured(name) and not guess_unit(name)
+    ]
     return find_sequence(whole, values)
 
 
