@@ -7,15 +7,14 @@ from skerry.deduce.checks import check
 from skerry.deduce.facts import Facts
 from skerry.errors import InputError, RuleError
 from skerry.lang.rules import read
-from skerry.network.rules.install import TECHNIQUES
 from skerry.network.rules.run import simulate
 from skerry.network.topology.grid import make_grid
 
 REACH = "base g(x: node, y: node). reach(x, y) :- g(x, y). reach(x, z) :- reach(x, y), g(y, z)."
 
 
-def run(text, ticks=(), strategy="broadcast"):
-    return simulate(check(read(text)), Facts(list(ticks) or [Tick(None)], 1), make_grid(2, 2), strategy=strategy)
+def run(text, ticks=()):
+    return simulate(check(read(text)), Facts(list(ticks) or [Tick(None)], 1), make_grid(2, 2))
 
 
 @pytest.mark.parametrize(
@@ -56,10 +55,3 @@ def test_a_tuple_that_lives_on_no_mote_is_refused():
 def test_facts_of_links_are_refused():
     with pytest.raises(InputError, match="the facts of 'g' are the links of the topology"):
         run("base g(x: node, y: node) link. p(x) :- g(x, _).", [Tick(None, {"g": [(0, 1)]})])
-
-
-@pytest.mark.parametrize("strategy", TECHNIQUES)
-def test_ranges_run_where_facts_go(strategy):
-    text = "base q(n: node, v: int) host n. p(n, x) :- q(n, v), x in range(0, v), NOT q(n, x)."
-    ticks = [Tick(1, {"q": [(0, 3), (2, 2)]}), Tick(2, {"q": [(0, 1)]}, {"q": [(2, 2)]})]
-    assert run(text, ticks, strategy).answers["p"] == [(0, 0), (0, 2)]

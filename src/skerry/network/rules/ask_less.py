@@ -32,7 +32,7 @@ def _shorten(rule: NodeRule, rules: Sequence[NodeRule], schemas: Mapping[str, Sc
         name = denial.atom.predicate
         own = [each for each in rules if each.head.predicate == name]
         plain = schemas[name].known is None and schemas[name].span is None and not schemas[name].limits
-        if not own or not plain or any(each.denials or each.aggregates for each in own):
+        if not own or not plain or any(each.denials or each.aggregates or each.ranges for each in own):
             yield denial
             continue
         found = [_Question(rule, denial.atom, each, schemas).find_rest() for each in own]

@@ -11,9 +11,11 @@ from skerry.network.rules.ask_less import ask_less
 from skerry.network.rules.distances import Distances, host_of
 from skerry.network.rules.join_sites import lay_out
 from skerry.network.rules.node_program import Calendar, Denial, NodeProgram, NodeRule, Schema, Site
+from skerry.network.rules.ranges import list_ranges
 from skerry.network.rules.refusals import refuse_program
 from skerry.network.rules.survey import Survey
 from skerry.plan.program import (
+    RANGE,
     SINCE,
     Aggregate,
     Atom,
@@ -37,9 +39,11 @@ def compile_program(checked: Checked, survey: Survey, calendar: Calendar) -> Nod
     """Find homes, join sites and ranges for a network, so that the fewest messages are expected."""
     refuse_program(checked)
     schemas = {each.name: each for each in _list_schemas(checked, calendar.unit)}
-    whole = [_take_apart(rule, checked) for rule in checked.rules if schemas[rule.head.predicate].known is None]
+    outputs = [output.predicate for output in checked.outputs]
+    apart = [_take_apart(rule, checked) for rule in checked.rules if schemas[rule.head.predicate].known is None]
+    whole = _list_needed(apart, outputs)
     chosen = schemas | _choose_homes(checked, schemas, whole, survey)
-    rules = _list_needed(ask_less(whole, chosen), [output.predicate for output in checked.outputs])
+    rules = _list_needed(ask_less(whole, chosen), outputs)
     layout = lay_out(rules, chosen, checked.program.spatial, survey)
     nearness = {rule.number: _find_nearness(rule, chosen, checked.program.spatial) for rule in rules}
     return NodeProgram(chosen, layout.rules, layout.ranges, survey.motes, calendar, nearness)
@@ -126,16 +130,20 @@ def _list_known(predicate: Predicate, checked: Checked) -> tuple[Row, ...] | Non
 
 
 def _take_apart(rule: Rule, checked: Checked) -> NodeRule:
-    """Subgoals by kind. Where the window of a derived predicate begins, its home knows without asking."""
+    """Subgoals by kind. Where the window of a derived predicate begins, its home knows without asking.
+
+    Every mote can count the numbers of a range.
+    """
     atoms = [subgoal for subgoal in rule.body if isinstance(subgoal, Atom)]
     begins = [atom.arguments[0] for atom in atoms if atom.predicate.startswith(SINCE)]
     return NodeRule(
         number=rule.number,
         head=rule.head,
-        positives=tuple(atom for atom in atoms if not atom.negated and not atom.predicate.startswith(SINCE)),
+        positives=tuple(atom for atom in atoms if not atom.negated and not atom.predicate.startswith((SINCE, RANGE))),
         conditions=tuple(each for each in rule.body if not isinstance(each, Atom) and not _asks(each, begins)),
         denials=tuple(Denial(atom) for atom in atoms if atom.negated),
         site=Site(None),
+        ranges=list_ranges(rule, checked.rules),
     )
 
 

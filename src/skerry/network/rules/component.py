@@ -14,7 +14,7 @@ from skerry.network.rules.groups import Group
 from skerry.network.rules.holdings import GIVEN, Holding, Holdings
 from skerry.network.rules.join import Found, Join
 from skerry.network.rules.memory import Memory
-from skerry.network.rules.node_program import DerivationKey, NodeProgram, NodeRule, TupleId
+from skerry.network.rules.node_program import EVERYWHERE, DerivationKey, NodeProgram, NodeRule, TupleId
 from skerry.network.rules.plans import Plan
 from skerry.network.rules.routes import Routes
 from skerry.network.rules.store import Store, Stored
@@ -25,9 +25,6 @@ __all__ = ["Component"]
 
 _HEAR, _SETTLE = 0, 1
 """Within one tuple's turn: claims first, then whether it holds."""
-
-_EVERYWHERE = -1
-"""The source of tuples that the program's text says."""
 
 
 class Component:
@@ -113,7 +110,7 @@ class Component:
         self._note_join(claim)
         if len(claim.stops) == 1 or claim.stops[0].home == self._board.mote:
             self._pass_on(claim)
-        elif not claim.in_force or comes_back or all(each in self.store for each in claim.key[1]):
+        elif not claim.in_force or comes_back or self._knows_all(claim):
             if claim.in_force and claim.expiry_us is not None:
                 self._board.wake(max(claim.expiry_us - self._board.clock, 0), self._blocked.end, claim.key)
             if self._blocked.take(claim, self._find_blocker(claim)):
@@ -121,11 +118,15 @@ class Component:
         elif self._blocked.note_sent(claim):
             self._pass_on(claim)
 
+    def _knows_all(self, claim: Claim) -> bool:
+        """Whether all is here that a claim is made of."""
+        return all(each in self.store or each[0] == EVERYWHERE for each in claim.key[1])
+
     def _start(self) -> None:
         """Begin with what needs no message: tuples of the program's text, links, and rules without joins."""
         for number, schema in enumerate(self._program.schemas.values()):
             for index, row in enumerate(schema.known or ()):
-                identity = (_EVERYWHERE, -1 - number, index)  # older than all facts, as links are
+                identity = (EVERYWHERE, -1 - number, index)  # older than all facts, as links are
                 self.store.add(Stored(identity, schema.name, row, None, is_own=True))
         for number, schema in enumerate(self._program.schemas.values()):
             if schema.link is not None:

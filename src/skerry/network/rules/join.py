@@ -1,6 +1,6 @@
 """A mote's join: which derivations a new tuple completes, with what the mote knows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
@@ -11,8 +11,9 @@ from skerry.deduce.values import Row, row_key
 from skerry.deduce.why.solver import Solver, steps
 from skerry.deduce.why.tables import Tables
 from skerry.model.term import Constant, Term, Variable, variables
-from skerry.network.rules.node_program import Denial, TupleId
+from skerry.network.rules.node_program import Denial, Range, TupleId
 from skerry.network.rules.plans import Plan
+from skerry.network.rules.ranges import count_up, identify
 from skerry.network.rules.store import Store, Stored
 from skerry.plan.program import Atom, Subgoal
 
@@ -26,7 +27,7 @@ def _order(conditions: tuple[Subgoal, ...], bound: tuple[str, ...]) -> tuple[Ste
 
 @dataclass(frozen=True)
 class Found:
-    """A derivation's positive part: the tuples, one per subgoal, and what they bind."""
+    """A derivation's positive part: the tuples, one per subgoal, numbers of ranges, and what they bind."""
 
     ids: tuple[TupleId, ...]
     binding: Binding
@@ -88,6 +89,19 @@ class Join:
                 return stored
         return None
 
+    def solutions(self, steps: Sequence[Step | Range], binding: Binding) -> Iterator[Binding]:
+        """All bindings that extend a given one, by steps that look no tuples up."""
+        if not steps:
+            yield binding
+            return
+        for bound in self._take_step(steps[0], binding):
+            yield from self.solutions(steps[1:], bound)
+
+    def _take_step(self, step: Step | Range, binding: Binding) -> Iterator[Binding]:
+        if isinstance(step, Range):
+            return count_up(step, self.solver.evaluator, binding)
+        return self.solver.take_step(step, binding)
+
     def _bind_site(self, plan: Plan) -> Binding | None:
         """What is bound at the start; None if the rule is not joined here."""
         match plan.rule.site.term:
@@ -101,11 +115,12 @@ class Join:
         if index == len(plan.steps):
             tuples = cast(list[Stored], chosen)
             ends = [each.expiry_us for each in tuples if each.expiry_us is not None]
-            yield Found(tuple(each.id for each in tuples), binding, min(ends, default=None))
+            ids = (*(each.id for each in tuples), *identify(plan.rule.ranges, binding))
+            yield Found(ids, binding, min(ends, default=None))
             return
         planned = plan.steps[index]
         if planned.subgoal is None or not isinstance(planned.step, Match):
-            for bound in self.solver.take_step(planned.step, binding):
+            for bound in self._take_step(planned.step, binding):
                 yield from self._extend(plan, index + 1, bound, chosen)
             return
         for stored, bound in self.match(planned.step.atom, binding, planned.subgoal == plan.rule.site.anchor):

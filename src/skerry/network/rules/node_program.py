@@ -8,16 +8,31 @@ from dataclasses import dataclass
 
 from skerry.deduce.subgoal_order import variables_of
 from skerry.deduce.values import Row
-from skerry.model.term import Constant, Variable
+from skerry.model.term import Constant, Term, Variable
 from skerry.plan.program import MICROSECONDS, Aggregate, Atom, Subgoal, Type
 
-__all__ = ["Calendar", "Denial", "DerivationKey", "NodeProgram", "NodeRule", "Schema", "Site", "Timing", "TupleId"]
+__all__ = [
+    "EVERYWHERE",
+    "Calendar",
+    "Denial",
+    "DerivationKey",
+    "NodeProgram",
+    "NodeRule",
+    "Range",
+    "Schema",
+    "Site",
+    "Timing",
+    "TupleId",
+]
 
 TupleId = tuple[int, int, int]
 """Where a tuple was inserted, at which local time, and a number that tells apart those of one time."""
 
 DerivationKey = tuple[int, tuple[TupleId, ...]]
-"""A rule's number, and the ids of its positive subgoals' tuples."""
+"""A rule's number, and the ids of its positive subgoals' tuples; for a range, the number takes the place of a tuple."""
+
+EVERYWHERE = -1
+"""The source of what every mote knows: tuples that the program's text says, and the numbers of ranges."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +105,14 @@ class Denial:
 
 
 @dataclass(frozen=True)
+class Range:
+    """The numbers of ``x in range(low, high)``: a variable counts from zero, and ``count`` is how many there are."""
+
+    index: Variable
+    count: Term
+
+
+@dataclass(frozen=True)
 class NodeRule:
     """A rule in parts: subgoals that are joined, conditions on them, what is denied, and the head."""
 
@@ -99,6 +122,8 @@ class NodeRule:
     conditions: tuple[Subgoal, ...]
     denials: tuple[Denial, ...]
     site: Site
+    ranges: tuple[Range, ...] = ()
+    """Their numbers are counted where the rule is joined. Conditions say what they are added to."""
 
     @property
     def aggregates(self) -> bool:

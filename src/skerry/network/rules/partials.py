@@ -6,11 +6,11 @@ from typing import Any, cast
 
 from skerry.deduce.evaluate import Binding, match_patterns
 from skerry.deduce.subgoal_order import Check, variables_of
-from skerry.deduce.why.solver import steps
 from skerry.model.term import Term
 from skerry.network.rules.join import Found, Join
 from skerry.network.rules.node_program import NodeRule, TupleId
 from skerry.network.rules.packing import pack, unpack
+from skerry.network.rules.ranges import identify, order_with_ranges
 from skerry.network.rules.store import Stored
 from skerry.plan.program import Atom
 
@@ -109,9 +109,10 @@ def extend(partial: Partial, subgoal: int, join: Join, own: bool) -> Iterator[Pa
 def complete(partial: Partial, join: Join) -> Iterator[Found]:
     """What a partial result with all subgoals amounts to: nothing if a condition fails."""
     ids = tuple(identity for identity in partial.ids if identity is not None)
-    ordered = steps(partial.rule.conditions, partial.binding)
-    for binding in join.solver.solutions(ordered, partial.binding):
-        yield Found(ids, binding, partial.expiry_us)
+    rule = partial.rule
+    ordered = order_with_ranges(rule.conditions, rule.ranges, partial.binding)
+    for binding in join.solutions(ordered, partial.binding):
+        yield Found((*ids, *identify(rule.ranges, binding)), binding, partial.expiry_us)
 
 
 def _passes(partial: Partial, join: Join) -> bool:

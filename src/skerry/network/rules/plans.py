@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from skerry.deduce.subgoal_order import Match, Step, variables_of
-from skerry.deduce.why.solver import steps
 from skerry.model.term import Variable
-from skerry.network.rules.node_program import NodeProgram, NodeRule
+from skerry.network.rules.node_program import NodeProgram, NodeRule, Range
+from skerry.network.rules.ranges import order_with_ranges
 
 __all__ = ["Plan", "PlannedStep", "list_plans"]
 
@@ -15,7 +15,7 @@ __all__ = ["Plan", "PlannedStep", "list_plans"]
 class PlannedStep:
     """A step; one that looks tuples up says which positive subgoal that is."""
 
-    step: Step
+    step: Step | Range
     subgoal: int | None
 
 
@@ -44,7 +44,8 @@ def _plan(rule: NodeRule, start: int | None) -> Plan:
     rest = [atom for index, atom in enumerate(rule.positives) if index != start]
     bound = [] if start is None else variables_of(rule.positives[start])
     site = [rule.site.term] if isinstance(rule.site.term, Variable) else []
-    ordered = steps((*rest, *rule.conditions), [variable.name for variable in (*bound, *site)])
+    known = [variable.name for variable in (*bound, *site)]
+    ordered = order_with_ranges((*rest, *rule.conditions), rule.ranges, known)
     subgoals = {id(atom): index for index, atom in enumerate(rule.positives)}
     return Plan(
         rule,
