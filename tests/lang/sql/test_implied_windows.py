@@ -28,6 +28,11 @@ ALIKE = [
     "SELECT time_bucket(INTERVAL '5 minutes', x.ts) AS b, AVG(temp) AS t FROM r AS x WHERE temp > 3 GROUP BY 1",
     "SELECT sensor, CAST(ts AS DATE) AS day, SUM(temp) AS s FROM r GROUP BY sensor, CAST(ts AS DATE)",
     "SELECT * EXCLUDE (temp) FROM r",
+    "SELECT * REPLACE (temp * 2 AS temp, upper(sensor) AS sensor) FROM r WHERE temp > 3",
+    "SELECT * EXCLUDE (ts) RENAME (temp AS celsius) FROM r",
+    "SELECT a.* REPLACE (-a.temp AS temp), b.temp AS other FROM r AS a JOIN r AS b ON a.ts = b.ts",
+    "SELECT * REPLACE (temp + 1 AS temp) FROM (SELECT sensor, temp FROM r)",
+    "SELECT * REPLACE (temp + 1 AS temp), LAG(temp) OVER (PARTITION BY sensor ORDER BY ts, temp) AS l FROM r",
     "SELECT time_bucket(INTERVAL '7 minutes', ts) AS b, COUNT(*) AS n FROM r GROUP BY b",
     "SELECT time_bucket(INTERVAL '5 minutes', ts, INTERVAL '2 minutes') AS b, COUNT(*) AS n FROM r GROUP BY sensor, 1",
     "SELECT time_bucket(INTERVAL '5 minutes', ts, TIMESTAMP '2026-01-01 00:01:30') AS b, SUM(1) AS n FROM r GROUP BY b",
@@ -105,7 +110,8 @@ def test_answers_are_those_of_duckdb(folder, query, twin):
 
 WRONG = {
     "SELECT * EXCLUDE (tmp) FROM r": "unknown column 'tmp'",
-    "SELECT * REPLACE (temp + 1 AS temp) FROM r": "name the columns",
+    "SELECT * REPLACE (temp + 1 AS tmp) FROM r": "unknown column 'tmp'",
+    "SELECT * EXCLUDE (temp) REPLACE (temp + 1 AS temp) FROM r": "leaves column 'temp' out",
     "SELECT sensor, COUNT(*) FROM r GROUP BY sensor, date_trunc('month', ts)": "needs a window",
     "SELECT COUNT(*) FROM TUMBLE(r, ts, INTERVAL '1' HOUR, INTERVAL '1' DAY, INTERVAL '1' DAY)": "3 or 4 arguments",
 }

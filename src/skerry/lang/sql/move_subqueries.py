@@ -257,7 +257,8 @@ def _read_asking(asking: exp.Expr) -> tuple[exp.Expr, tuple[exp.Expr, ...], bool
     if isinstance(asking, exp.Binary):
         how = exp.Any if isinstance(asking, exp.EQ) else exp.All
         if not isinstance(asking, exp.EQ | exp.NEQ) or not isinstance(asking.expression, how):
-            raise SqlError("known are x = ANY (SELECT ...) and x <> ALL (SELECT ...)", location_of(asking))
+            message = "known are x = ANY (SELECT ...) and x <> ALL (SELECT ...)"
+            raise SqlError(f"{message}; else compare with one value, x > (SELECT MAX(y) FROM t)", location_of(asking))
         return asking.expression.this, _list_needles(asking.this), isinstance(asking, exp.NEQ)
     return asking, (), False
 

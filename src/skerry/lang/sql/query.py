@@ -7,7 +7,7 @@ from functools import partial
 from sqlglot import exp
 
 from skerry.catalog.arrow_tables import is_catalog_table
-from skerry.errors import OptionError, SqlError, UnknownColumn
+from skerry.errors import OptionError, SqlError
 from skerry.lang.sql.aggregates import AggregateBinder
 from skerry.lang.sql.changes import gives_changes, select_since
 from skerry.lang.sql.create_source import identifier
@@ -31,6 +31,7 @@ from skerry.lang.sql.samples import asks_for_samples, read_samples, refuse_sampl
 from skerry.lang.sql.scalar import Scope, check_condition, condition, scalar
 from skerry.lang.sql.silence import is_silence, silence_node
 from skerry.lang.sql.spelled_windows import lay_spelled_window
+from skerry.lang.sql.star import bind_star, has_star
 from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
 from skerry.lang.sql.temporal_filters import drop_temporal_filters
@@ -293,26 +294,11 @@ def _select(node: Node, predicate: exp.Expr, scope: Scope) -> Node:
 def _columns(tree: exp.Select, scope: Scope) -> tuple[tuple[str, Expression], ...]:
     found: list[tuple[str, Expression]] = []
     for position, part in enumerate(tree.selects, 1):
-        if isinstance(part, exp.Star) or (isinstance(part, exp.Column) and isinstance(part.this, exp.Star)):
-            found += [(outer, scope.column(name)) for outer, name in list_star(part, scope)]
+        if has_star(part):
+            found += bind_star(part, scope)
         else:
             found.append((output_name(part, position), scalar(part.unalias(), scope)))
     return tuple(found)
-
-
-def list_star(part: exp.Expr, scope: Scope) -> list[tuple[str, str]]:
-    """The columns that * stands for, with their names: all, or those of one relation, but for what it leaves out."""
-    star = part.this if isinstance(part, exp.Column) else part
-    if star.args.get("replace") or star.args.get("rename"):
-        raise SqlError("* can leave columns out (EXCLUDE), and change none; name the columns", location_of(part))
-    if isinstance(part, exp.Column):
-        scope.check_table(part)
-    found = scope.everything(part.table.lower() if isinstance(part, exp.Column) else None)
-    left_out = [identifier(column) for column in star.args.get("except_") or ()]
-    unknown = [name for name in left_out if name not in [outer for outer, _ in found]]
-    if unknown:
-        raise UnknownColumn(unknown[0], scope.name, [outer for outer, _ in found], location_of(part))
-    return [(outer, name) for outer, name in found if outer not in left_out]
 
 
 def output_name(part: exp.Expr, position: int) -> str:
