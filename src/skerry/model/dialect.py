@@ -197,6 +197,7 @@ class Dialect(DuckDB):
 
         BIT_STRINGS: ClassVar[Any] = [("b'", "'"), ("B'", "'")]
         HEX_STRINGS: ClassVar[Any] = [("x'", "'"), ("X'", "'")]
+        IDENTIFIERS: ClassVar[Any] = ['"', "`"]
         KEYWORDS: ClassVar[Any] = {
             **DuckDB.Tokenizer.KEYWORDS,
             "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE,

@@ -74,6 +74,16 @@ def plan_lines(query):
             "SELECT segment, MAX(speed) AS n FROM traffic GROUP BY window(ts, '1 minute', '30 seconds'), segment",
             BY_HOP,
         ),
+        ("SELECT segment, COUNT(*) AS n FROM traffic GROUP BY segment WINDOW TUMBLING (ts, SIZE 1 MIN)", BY_WINDOW),
+        (
+            "SELECT segment, MAX(speed) AS n FROM traffic GROUP BY segment "
+            "WINDOW SLIDING (ts, SIZE 60 SEC, ADVANCE BY 30 SEC)",
+            BY_HOP,
+        ),
+        (
+            "SELECT `segment`, COUNT(*) AS `n` FROM `traffic` WINDOW TUMBLING (SIZE 1 MINUTE) GROUP BY `segment`",
+            BY_WINDOW,
+        ),
         (
             "SELECT System.Timestamp() AS e, segment FROM traffic GROUP BY segment, SessionWindow(minute, 1, 60)",
             f"SELECT window_end AS e, segment {SESSION}",
@@ -172,6 +182,12 @@ def test_times_of_a_source_are_made_of_numbers_as_flink_says_it():
         "CREATE MATERIALIZED VIEW v AS SELECT ts FROM s",
     )
     assert made.plan("v").root.schema.names == ["ts"]
+
+
+def test_continuous_aggregate_of_timescale_is_a_view():
+    query = "AS SELECT time_bucket('1 minute', ts) AS t, AVG(speed) AS speed FROM traffic GROUP BY t"
+    theirs = session(f"CREATE MATERIALIZED VIEW v WITH (timescaledb.continuous) {query} WITH NO DATA").plan("v")
+    assert theirs.root == session(f"CREATE MATERIALIZED VIEW v {query}").plan("v").root
 
 
 def test_grouping_sets_are_a_union_of_groups():

@@ -118,12 +118,11 @@ def _parse_known(tokens: Sequence[Token], script: str) -> list[exp.Expr]:
         trees = _parse(tokens, script)
         _look_into(trees, tokens, script)
     except SqlglotError:
-        foreign = find_foreign(tokens)
-        if foreign is not None:
-            raise SqlError(foreign[1], _locate(script, foreign[0].start)) from None
+        _refuse_foreign(tokens, script)
         _refuse_misspelled(tokens, script)
         raise
     if any(isinstance(tree, exp.Command) for tree in trees):
+        _refuse_foreign(tokens, script)
         _refuse_misspelled(tokens, script)
     return trees
 
@@ -131,6 +130,12 @@ def _parse_known(tokens: Sequence[Token], script: str) -> list[exp.Expr]:
 def _translate(tokens: list[Token]) -> list[Token]:
     """A query with what other systems write otherwise in the words that it has here."""
     return tokens if _declares_source(tokens) else write_window_clauses(write_window_calls(tokens))
+
+
+def _refuse_foreign(tokens: Sequence[Token], script: str) -> None:
+    """Say of a statement that another system would understand what it is written as here."""
+    if (foreign := find_foreign(tokens)) is not None:
+        raise SqlError(foreign[1], _locate(script, foreign[0].start)) from None
 
 
 def _refuse_misspelled(tokens: Sequence[Token], script: str) -> None:

@@ -1,6 +1,7 @@
-"""Clauses of ksqlDB, Azure Stream Analytics, RisingWave and Flink that no parser of ours knows.
+"""Clauses of ksqlDB, NebulaStream, Azure Stream Analytics, RisingWave and Flink that no parser of ours knows.
 
 FROM s WINDOW TUMBLING (SIZE 1 MINUTE) GROUP BY k     FROM s GROUP BY TUMBLINGWINDOW(INTERVAL '1' MINUTE), k
+FROM s GROUP BY k WINDOW SLIDING (t, SIZE a, ADVANCE BY b)   FROM s GROUP BY k, HOPPINGWINDOW(a, b, BY_TIME(t))
 FROM s TIMESTAMP BY t GROUP BY TumblingWindow(...)    FROM s GROUP BY TumblingWindow(..., BY_TIME(t))
 a JOIN b WITHIN 1 MINUTE ON a.k = b.k                 a JOIN b ON JOINED_WITHIN(...) AND a.k = b.k
 FLOOR(ts TO MINUTE)                                   DATE_TRUNC('MINUTE', ts)
@@ -19,8 +20,14 @@ from skerry.lang.sql.spellings.tokens import close, find_words, make_tokens, spl
 __all__ = ["write_window_clauses"]
 
 _CALLS = ("TUMBLINGWINDOW", "HOPPINGWINDOW", "SESSIONWINDOW")
-_CLAUSES = {"TUMBLING": "TUMBLINGWINDOW", "HOPPING": "HOPPINGWINDOW", "SESSION": "SESSIONWINDOW"}
+_CLAUSES = {
+    "TUMBLING": "TUMBLINGWINDOW",
+    "HOPPING": "HOPPINGWINDOW",
+    "SLIDING": "HOPPINGWINDOW",
+    "SESSION": "SESSIONWINDOW",
+}
 _EMITS = (("EMIT", "CHANGES"), ("EMIT", "FINAL"), ("EMIT", "ON", "WINDOW", "CLOSE"))
+_SHORT_UNITS = {"MIN": "MINUTE", "MS": "MILLISECOND", "SEC": "SECOND"}
 _SPAN = 2
 """How many tokens a span of time has: a number and a unit."""
 
@@ -29,6 +36,7 @@ def write_window_clauses(tokens: list[Token]) -> list[Token]:
     """A statement without those clauses."""
     for write in (
         _drop_emit,
+        _drop_continuous,
         _write_window,
         _write_timestamp_by,
         _write_within,
@@ -50,18 +58,42 @@ def _drop_emit(tokens: list[Token]) -> list[Token]:
     return tokens
 
 
+def _drop_continuous(tokens: list[Token]) -> list[Token]:
+    """TimescaleDB's WITH (timescaledb.continuous, ...) of a view, and WITH NO DATA behind it."""
+    at = find_words(tokens, "WITH", "(", "TIMESCALEDB", ".")
+    end = close(tokens, at + 1) if at is not None else None
+    if at is not None and end is not None:
+        options = split_arguments(tokens[at + 2 : end])
+        kept = [each for each in options if words_of(each)[:1] != ["TIMESCALEDB"]]
+        tokens = [*tokens[:at], *tokens[end + 1 :]] if not kept else tokens
+    return tokens[:-3] if words_of(tokens[-3:]) == ["WITH", "NO", "DATA"] else tokens
+
+
 def _write_window(tokens: list[Token]) -> list[Token]:
-    """WINDOW TUMBLING (...) as a call in GROUP BY."""
+    """WINDOW TUMBLING (...) as a call in GROUP BY, which stands behind it, or, in NebulaStream, before it."""
     for kind, name in _CLAUSES.items():
         while (at := find_words(tokens, "WINDOW", kind, "(")) is not None:
             end = close(tokens, at + 2)
-            group = find_words(tokens, "GROUP BY", start=end or at)
-            spans = _read_spans(split_arguments(tokens[at + 3 : end])) if end else None
-            if end is None or group is None or spans is None:
+            time, arguments = _take_time(split_arguments(tokens[at + 3 : end]) if end else [])
+            spans = _read_spans(arguments)
+            behind = find_words(tokens, "GROUP BY", start=end or at)
+            before = find_words(tokens[:at], "GROUP BY")
+            if end is None or spans is None or (behind is None and before is None):
                 return tokens
-            call = make_tokens(f"{name}({', '.join(spans)}),", tokens[at])
-            tokens = [*tokens[:at], *tokens[end + 1 : group + 1], *call, *tokens[group + 1 :]]
+            opened, closed = make_tokens(f"{name}({', '.join(spans)}", tokens[at]), make_tokens(")", tokens[at])
+            moment = [*make_tokens(", BY_TIME(", tokens[at]), *time, *closed] if time else []
+            call, comma = [*opened, *moment, *closed], make_tokens(",", tokens[at])
+            if behind is not None:
+                tokens = [*tokens[:at], *tokens[end + 1 : behind + 1], *call, *comma, *tokens[behind + 1 :]]
+            else:
+                tokens = [*tokens[:at], *comma, *call, *tokens[end + 1 :]]
     return tokens
+
+
+def _take_time(arguments: list[list[Token]]) -> tuple[list[Token], list[list[Token]]]:
+    """The column that a window goes by, if it is named first; and the rest."""
+    is_named = bool(arguments) and len(arguments[0]) == 1 and arguments[0][0].text.isidentifier()
+    return (arguments[0], arguments[1:]) if is_named else ([], arguments)
 
 
 def _read_spans(arguments: list[list[Token]]) -> list[str] | None:
@@ -82,7 +114,8 @@ def _read_spans(arguments: list[list[Token]]) -> list[str] | None:
 def _read_span(tokens: list[Token]) -> str | None:
     if len(tokens) != _SPAN or tokens[0].token_type != TokenType.NUMBER or not tokens[1].text.isalpha():
         return None
-    return f"INTERVAL '{tokens[0].text}' {tokens[1].text}"
+    unit = _SHORT_UNITS.get(tokens[1].text.upper(), tokens[1].text)
+    return f"INTERVAL '{tokens[0].text}' {unit}"
 
 
 def _write_timestamp_by(tokens: list[Token]) -> list[Token]:
