@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from skerry.database import Settings, connect
 from skerry.errors import InputError, OptionError
 from skerry.fjord import checkpoint
+from skerry.pipeline.backfill import Backfill
 from skerry.pipeline.outcome import Outcome
 from skerry.sinks.files import FileSink
 from skerry.sinks.memory import MemorySink
@@ -278,6 +279,31 @@ def test_run_that_begins_goes_on_where_history_ends(tmp_path):
     assert outcome.figures["mean"]["readings_from_history"] == 45
 
 
+@pytest.mark.parametrize("span", ["all", "30s", "5s"])
+def test_how_far_sources_are_by_their_history_is_known_before_it_is_read(tmp_path, monkeypatch, span):
+    write_road(tmp_path, range(45))
+    rail = ROAD.replace("road", "rail").format(more="")
+    (tmp_path / "rail.csv").write_text("sensor,ts,heat\na,2026-01-01 00:00:03,1\nb,2026-01-01 00:00:20,1\n")
+    go(tmp_path, ROAD.format(more="") + rail + SEEN + SEEN.replace("road", "rail").replace("seen", "other"))
+    write_road(tmp_path, range(60, 90))
+    (tmp_path / "rail.csv").write_text("sensor,ts,heat\na,2026-01-01 00:01:03,1\n")
+    window = "ts, INTERVAL '1' SECOND"
+    pairs = f"SELECT a.sensor FROM SLIDING(road, {window}) AS a JOIN SLIDING(rail, {window}) AS b"
+    found: list[tuple[dict[str, int], dict[str, int]]] = []
+
+    def compare(self):
+        before, chunks = self.find_beginnings(), list(read(self))
+        found.append((before, self.heard))
+        return iter(chunks)
+
+    read = Backfill.chunks
+    monkeypatch.setattr(Backfill, "chunks", compare)
+    go(tmp_path, f"CREATE MATERIALIZED VIEW pairs WITH (backfill='{span}') AS {pairs} ON a.heat = b.heat;")
+    assert found
+    assert all(before == heard for before, heard in found)
+    assert bool(found[0][0].get("rail")) == (span != "5s")
+
+
 def test_source_that_is_received_goes_on_behind_its_history(tmp_path, monkeypatch):
     monkeypatch.setattr("skerry.sources.file.connector.FileConnector.starts_over", False)
     write_road(tmp_path, range(45))
@@ -387,13 +413,12 @@ def test_explain_says_what_is_read(tmp_path):
     assert "road: 20 readings of 2 batches, from 2026-01-01 00:00:40 to 2026-01-01 00:00:59" in found.stdout
 
 
-def test_other_runtimes_refuse_it_in_a_sentence(tmp_path):
+def test_network_refuses_it_in_a_sentence(tmp_path):
     write_road(tmp_path, range(60))
     database = connect(tmp_path)
     database.execute(ROAD.format(more="") + MEAN.format(span="all"))
-    for runtime in ("spark", "network"):
-        with pytest.raises(InputError, match="which runs in process alone offer; use --runtime fjord"):
-            database.run(MemorySink(), Settings(runtime))
+    with pytest.raises(InputError, match="which a network of motes does not keep; use --runtime spark or fjord"):
+        database.run(MemorySink(), Settings("network"))
 
 
 def test_wrong_span_is_told(tmp_path):

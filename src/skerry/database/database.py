@@ -428,9 +428,9 @@ class Database:
 def _check_backfill(plans: Sequence[ViewPlan], settings: Settings) -> None:
     """Refuse views that are to begin with history where none is read."""
     found = [plan.name for plan in plans if read_backfill(plan.options) is not None]
-    if found and settings.runtime != "fjord":
-        wrong = f"view {found[0]!r} is to begin with history, which runs in process alone offer"
-        raise InputError(f"{wrong}; use --runtime fjord, or leave backfill out")
+    if found and settings.runtime == "network":
+        wrong = f"view {found[0]!r} is to begin with history, which a network of motes does not keep"
+        raise InputError(f"{wrong}; use --runtime spark or fjord, or leave backfill out")
 
 
 def _describe_subscriptions(subscriptions: Sequence[Subscription]) -> str:

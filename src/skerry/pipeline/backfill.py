@@ -43,6 +43,9 @@ def check_backfill(plan: ViewPlan, pipeline: Pipeline, known: Iterable[str] = ()
     kept = set(history.streams) if history else set()
     kept |= set(history.folder.streams()) - set(known) if history else set()
     for source in plan.sources:
+        if source in pipeline.foreign:
+            wrong = f"view {plan.name!r} is to begin with history, and Spark itself reads source {source.name!r}"
+            raise InputError(f"{wrong}; leave backfill out")
         if not source.is_table and source.name not in kept:
             wrong = f"view {plan.name!r} is to begin with history, and this run keeps none of source {source.name!r}"
             raise InputError(f"{wrong}; {_advise(source)}, or leave backfill out")
@@ -121,6 +124,16 @@ class Backfill:
         """The newest readings of the sources that the run has not read before."""
         self.letters: dict[str, list[pa.RecordBatch]] = {}
         """Readings that views cannot take in, by source."""
+
+    def find_beginnings(self) -> dict[str, Micros]:
+        """What ``heard`` comes to when all chunks are read, from event times alone."""
+        found: dict[str, Micros] = {}
+        for group in self._groups:
+            for past in group.pasts:
+                most, name = past.count(group.since).most, past.source.name
+                if most.size and name not in self._begun and past.source.event_time is not None:
+                    found[name] = Micros(max(found.get(name, START_OF_TIME), int(most.max())))
+        return found
 
     def chunks(self) -> Iterator[tuple[Sequence[int], Chunk]]:
         """All that is read, and the views that take it in."""

@@ -22,7 +22,6 @@ from skerry.errors import CatalogError, CheckpointError, InputError, SkerryError
 from skerry.history.writer import HistoryWriter
 from skerry.lang.sql import Session
 from skerry.lang.sql.view_options import read_spark_sink
-from skerry.model.backfill_span import read_backfill
 from skerry.model.sealed_folder import SealedFolder
 from skerry.pipeline.backfill import check_backfill
 from skerry.pipeline.outcome import Outcome
@@ -260,7 +259,7 @@ class ViewVersions:
         try:
             plan = session.plan(view.name)
             self._check_sink(plan)
-            self._check_backfill(plan)
+            check_backfill(plan, self._pipelines[self.newest], self._sets[self.newest].sources)
             connectors = {source.name: self._open(source) for source in plan.sources if not self._is_read(source)}
             Tables([table for table in plan.tables if not self._is_known(table)], self._builder.base, self._catalog)
             cut = self._builder.cut(plan)
@@ -282,12 +281,6 @@ class ViewVersions:
                 f"the answers of view {plan.name!r} are written by Spark itself, which is made ready when a run begins"
             )
             raise InputError(f"{wrong}; start the run again")
-
-    def _check_backfill(self, plan: ViewPlan) -> None:
-        if self._builder.runtime != "fjord" and read_backfill(plan.options) is not None:
-            wrong = f"view {plan.name!r} is to begin with history, which runs in process alone offer"
-            raise InputError(f"{wrong}; use --runtime fjord, or leave backfill out")
-        check_backfill(plan, self._pipelines[self.newest], self._sets[self.newest].sources)
 
     def _check_end(self, source: Source, connector: Connector) -> Connector:
         """Refuse a source without an end on Spark, where no source of the run had one: it ends when they do."""

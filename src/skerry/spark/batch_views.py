@@ -1,8 +1,10 @@
 """Which views a batch sees, and what has changed since the batch before: what its tasks learn from the driver."""
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 
+from skerry.model.time import Micros
 from skerry.spark.progress import property_of_task
 
 __all__ = ["VIEWS", "BatchViews", "views_of_task"]
@@ -19,6 +21,10 @@ class BatchViews:
     """The groups that see their first batch."""
     gone: tuple[tuple[int, int], ...] = ()
     """The groups that keep state and have seen their last batch, and in how many buckets that state is."""
+    begun: tuple[str, ...] = ()
+    """The sources that were read before."""
+    newest: Mapping[str, Micros] = field(default_factory=dict)
+    """How far others have come by the history that some view begins with."""
 
     def as_property(self) -> str:
         """What tasks need to know."""
@@ -30,6 +36,5 @@ def views_of_task() -> BatchViews:
     found = property_of_task(VIEWS)
     assert found is not None, "the driver says which before a batch runs"
     record = json.loads(found)
-    return BatchViews(
-        record["version"], tuple(record["came"]), tuple((group, count) for group, count in record["gone"])
-    )
+    gone = tuple((group, count) for group, count in record["gone"])
+    return BatchViews(record["version"], tuple(record["came"]), gone, tuple(record["begun"]), record["newest"])

@@ -7,6 +7,7 @@ before what has come and gone with it: so a batch that runs again, whoever runs 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from threading import RLock
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from skerry.sources.source import Connector
 from skerry.sources.tables import Tables
 from skerry.spark.batch_views import BatchViews
 from skerry.spark.plan_files import PlanFiles, PlanWriter
+from skerry.spark.read_history import find_beginnings
 from skerry.spark.route import live_buckets
 from skerry.spark.spark_log import SparkLog
 from skerry.subscriptions.versions import RegistryFolder
@@ -97,7 +99,7 @@ class ChangingViews:
         before, version = self._read_version(batch - 1), self._read_version(batch)
         previous, self.pipeline = self._versions.pipeline(before), self._versions.pipeline(version)
         self._before, self.changes, self.came = before, Outcome(views=version), {}
-        if version == before:
+        if version == before and batch:
             return BatchViews(version)
         self.came = self.pipeline.list_new_outputs(previous)
         self.changes = self._versions.sum_up(before, version, batch)
@@ -107,7 +109,10 @@ class ChangingViews:
             for number, view in then.items()
             if view.stateful and number not in now
         ]
-        return BatchViews(version, tuple(now.keys() - then.keys()), tuple(gone))
+        came = sorted(now.keys() - then.keys() if batch else now)
+        begun = tuple(self._log.read_position(batch - 1)["lanes"]) if batch else ()
+        seen = BatchViews(version, tuple(came), tuple(gone), begun)
+        return replace(seen, newest=find_beginnings(self.pipeline, seen, batch))
 
     def end(self, batch: int) -> None:
         """A batch is recorded: let the catalogue know what came and went with it."""

@@ -15,6 +15,7 @@ __all__ = [
     "DIRECT",
     "KEPT",
     "PART_BYTES",
+    "PAST",
     "RETIRE",
     "SHARE",
     "SPARK_SCHEMA",
@@ -49,6 +50,8 @@ SHARE = "#share"
 """The name under which a view that sheds learns how much of the batch it may take in."""
 KEPT = "#kept/"
 """What the name begins with under which a task reports that it has written readings of a stream to its history."""
+PAST = "#past/"
+"""What the name begins with under which a view that begins with history takes it in: chunk, order, stream."""
 RETIRE = "#retire"
 """The name under which Spark is told of an address that it will not hear of again: its state can go."""
 PART_BYTES = 1 << 20

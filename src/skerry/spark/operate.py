@@ -8,6 +8,7 @@ again if the saved state is still the one it left, which spares the restoring.
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import groupby
 
 import pyarrow as pa
 from pyspark.sql import Row
@@ -24,7 +25,7 @@ from skerry.pipeline.saved_pages import CLOCK
 from skerry.pipeline.view_at_work import ViewAtWork
 from skerry.sinks.sink import PartWriter
 from skerry.spark.batch_views import views_of_task
-from skerry.spark.envelope import DIRECT, PART_BYTES, SHARE, TALLY
+from skerry.spark.envelope import DIRECT, PART_BYTES, PAST, SHARE, TALLY
 from skerry.spark.functions import NO_FUNCTIONS, PackedFunctions
 from skerry.spark.layout import Layout
 from skerry.spark.plan_files import PlanFiles
@@ -179,9 +180,10 @@ def _answer(work: ViewAtWork, envelopes: list[Row]) -> pa.RecordBatch:
     for row in envelopes:
         if row.name == SHARE:
             work.take_in(row.share)
-    streams = [row for row in envelopes if row.name != SHARE]
+    batches = _take_in_past(work, [row for row in envelopes if row.name.startswith(PAST)])
+    streams = [row for row in envelopes if row.name != SHARE and not row.name.startswith(PAST)]
     numbers = work.view.stream_numbers
-    batches = [work.transition(unpack(row.blob), numbers[row.name]) for row in streams if row.blob is not None]
+    batches += [work.transition(unpack(row.blob), numbers[row.name]) for row in streams if row.blob is not None]
     for row in streams:
         work.note_newest(sources[row.name], row.newest)
         if row.heard is not None:
@@ -189,3 +191,23 @@ def _answer(work: ViewAtWork, envelopes: list[Row]) -> pa.RecordBatch:
     batches.append(work.advance(work.watermark))
     schema = work.operator.schema
     return empty(schema) if work.failure else join(batches, schema)
+
+
+def _take_in_past(work: ViewAtWork, envelopes: list[Row]) -> list[pa.RecordBatch]:
+    """What follows from the history that a view begins with, a chunk after the other."""
+    sources, numbers = {feed.name: feed.source.name for feed in work.view.feeds}, work.view.stream_numbers
+    made: list[pa.RecordBatch] = []
+    for _, chunk in groupby(envelopes, key=lambda row: row.name.split("/")[1]):
+        clocks: list[tuple[str, Row]] = []
+        for row in chunk:
+            feed = row.name.split("/", 3)[3]
+            clocks.append((sources[feed], row))
+            if row.blob is not None:
+                made.append(work.transition(unpack(row.blob), numbers[feed]))
+        for source, row in clocks:
+            if row.newest is not None:
+                work.note_newest(source, row.newest)
+            if row.heard is not None:
+                work.note_heard(source, row.heard)
+        made.append(work.advance(work.watermark))
+    return made

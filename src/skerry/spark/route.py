@@ -35,7 +35,7 @@ from skerry.spark.progress import batch_of_task, newest_before_task
 from skerry.spark.tables import tables_of_task
 from skerry.subscriptions.counters import COUNTS, add_counts
 
-__all__ = ["RouteSettings", "Router", "live_buckets"]
+__all__ = ["RouteSettings", "Router", "live_buckets", "spread_feed"]
 
 
 Routes = dict[tuple[int, str], Operator]
@@ -84,7 +84,10 @@ class RouteSettings:
         """The work of the Spark task that asks; ``come`` is how far the replay has come with the batches before."""
         self.functions.install()
         write_part = partial(_write_part, self.part_writer, batch_of_task(), task) if self.part_writer else None
-        newest = pass_idle(self.pipeline.own_sources, newest_before_task(), come or {})
+        before = newest_before_task()
+        if self.plans:
+            before |= {name: max(moment, before.get(name, moment)) for name, moment in views_of_task().newest.items()}
+        newest = pass_idle(self.pipeline.own_sources, before, come or {})
         names = [table.name for table in self.pipeline.tables]
         tables = tables_of_task(names) if names else {}
         count = self.layout.bucket_count
@@ -123,7 +126,7 @@ class Router:
         routes: Routes | None = None,
         batch: int = 0,
     ) -> None:
-        self._pipeline, self._bucket_count, self._task, self._streams = pipeline, bucket_count, task, streams
+        self._pipeline, self.bucket_count, self._task, self._streams = pipeline, bucket_count, task, streams
         self._write_part, self._tables, self._newest, self._batch = write_part, tables or {}, newest, batch
         self._routes: Routes = {} if routes is None else routes
         self._routes_with_tables: Routes = {}
@@ -135,8 +138,12 @@ class Router:
     def pace(self, lag_us: int, shares: Mapping[str, float], blameless: Sequence[str] = ()) -> None:
         """Note how far the step began behind, the share of it that some views may take in, and who is not to blame."""
         figures = count_lags(blameless) if blameless else {}
-        self._outcome = self._outcome.then(Outcome(lag_us=lag_us, figures=figures))
+        self.note(Outcome(lag_us=lag_us, figures=figures))
         self._shares = dict(shares)
+
+    def note(self, outcome: Outcome) -> None:
+        """Add to what the task reports."""
+        self._outcome = self._outcome.then(outcome)
 
     def read_facts(self, splits: Iterable[Split], numbers: Collection[int]) -> None:
         """Give some views what others have read before of tables that are read as facts."""
@@ -173,16 +180,19 @@ class Router:
     def _run_feeds(self, readers: Sequence[Reader], accepted: pa.RecordBatch) -> None:
         """Run the first part of the views that read a source."""
         for reader in readers:
-            key = (reader.number, reader.feed.name)
-            # A batch has its own version of a table: what looks one up is built for each task.
-            routes = self._routes_with_tables if reader.feed.tables else self._routes
-            if key not in routes:
-                routes[key] = reader.feed.build_route(self._tables)
-            made = routes[key].transition(accepted)
+            made = self.run_feed(reader.number, reader.feed, accepted)
             if not reader.view.stateful:
                 self.intake.keep(reader.view.name, made)
             elif made.num_rows:
-                self._routed.setdefault(key, []).append(made)
+                self._routed.setdefault((reader.number, reader.feed.name), []).append(made)
+
+    def run_feed(self, number: int, feed: Feed, readings: pa.RecordBatch) -> pa.RecordBatch:
+        """Run the first part of a view on one of its streams."""
+        # A batch has its own version of a table: what looks one up is built for each task.
+        routes, key = self._routes_with_tables if feed.tables else self._routes, (number, feed.name)
+        if key not in routes:
+            routes[key] = feed.build_route(self._tables)
+        return routes[key].transition(readings)
 
     def _keep(self, stream: str, accepted: Sequence[pa.RecordBatch]) -> Envelope:
         """Write accepted readings down here; only that it was done is sent."""
@@ -209,8 +219,8 @@ class Router:
         newest = END_OF_TIME if done else seen
         routed = self._routed.get((number, feed.name), [])
         rows = join(routed, routed[0].schema) if routed else None
-        live = live_buckets(view, self._bucket_count)
-        parts = _spread_rows(feed, rows, live) if rows else {}
+        live = live_buckets(view, self.bucket_count)
+        parts = spread_feed(feed, rows, live) if rows else {}
         if rows and not feed.partial:
             loads = {str(bucket): part.num_rows for bucket, part in parts.items()}
             hot = hot_keys(rows, feed.keys)
@@ -220,7 +230,7 @@ class Router:
             yield Envelope(number, bucket, self._task, feed.name, newest, self.intake.heard.get(source), blob=blob)
 
 
-def _spread_rows(feed: Feed, rows: pa.RecordBatch, live: range) -> dict[int, pa.RecordBatch]:
+def spread_feed(feed: Feed, rows: pa.RecordBatch, live: range) -> dict[int, pa.RecordBatch]:
     """Rows by the bucket of their keys."""
     parts = spread_rows(rows, feed.keys, len(live))
     return {bucket: part for bucket, part in enumerate(parts) if part.num_rows}

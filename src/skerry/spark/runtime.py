@@ -19,6 +19,7 @@ from skerry.errors import SkerryError
 from skerry.history.recording import Recording
 from skerry.model.private_folder import make_private_folder, remove_private_folder
 from skerry.model.sealed_folder import SealedFolder
+from skerry.pipeline.backfill import check_backfill
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline
 from skerry.pipeline.precompile import name_all_kernels, precompile_beside
@@ -65,6 +66,7 @@ class SparkRuntime:
         self._sink, self._catalog = sink, options.catalog
         self._watch_sensors, self._record = options.watch_sensors, options.record
         self._recording: Recording | None = None
+        self._takes_history = options.backfill
         self.batch_seconds: list[float] = []
         """How long the last batches took, for those who measure."""
         self._live = pipeline.live or any(is_live(source) for source in pipeline.foreign)
@@ -137,6 +139,8 @@ class SparkRuntime:
             self._sink.claim(checkpoint.run, checkpoint.progress.next_batch)
         self._sink.open(self._pipeline.outputs(), resume=checkpoint.resumed)
         recording = self._recording = self._begin_recording()
+        for view in self._pipeline.views if self._takes_history and not checkpoint.begun else ():
+            check_backfill(view.view, self._pipeline)
         if self._views:
             self._views.publish(tables)
         deliver = Deliver(self._pipeline, self._sink, checkpoint, store, watch, recording, self._views)

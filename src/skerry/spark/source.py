@@ -19,15 +19,16 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, Suppor
 from pyspark.sql.types import StructType
 
 from skerry.model.time import END_OF_TIME
-from skerry.spark.batch_views import views_of_task
-from skerry.spark.envelope import SPARK_SCHEMA
+from skerry.spark.batch_views import BatchViews, views_of_task
+from skerry.spark.envelope import SPARK_SCHEMA, Envelope
 from skerry.spark.lazy_pickle import LazyPickle
+from skerry.spark.progress import batch_of_task, newest_before_task
 
 if TYPE_CHECKING:  # loaded where the pickle is opened: see skerry.spark.lazy_pickle
     from skerry.pipeline.step_plan import StepPlan
     from skerry.replay.replay import Position, Replay
     from skerry.sources.source import Split
-    from skerry.spark.route import RouteSettings
+    from skerry.spark.route import Router, RouteSettings
 
 __all__ = ["FORMAT", "make_data_source"]
 
@@ -129,8 +130,10 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         streams = [connector.definition.name for connector in settings.pipeline.connectors]
         router = settings.make_router(partition.task, streams, partition.end["before"])
         router.intake.register(partition.end["version"])
-        if partition.facts:
-            router.read_facts(partition.facts, views_of_task().came)
+        if settings.plans and partition.task == 0:
+            seen = views_of_task()
+            router.read_facts(partition.facts, seen.came)
+            yield from map(settings.send, _read_past(settings, router, seen))
         for split in partition.splits:
             router.intake.read_split(split)
         if partition.task == 0:
@@ -149,6 +152,12 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if self._planner is None:
             self._planner = self._plan.open().begin()
         return self._planner
+
+
+def _read_past(settings: RouteSettings, router: Router, seen: BatchViews) -> Iterator[list[Envelope]]:
+    from skerry.spark.read_history import read_history  # operators and all: only where tasks read
+
+    return read_history(router, settings.pipeline, seen, batch_of_task(), newest_before_task())
 
 
 def _balance(splits: Sequence[Split], tasks: int) -> list[list[Split]]:
