@@ -62,7 +62,8 @@ class Receivers:
     def add(self, connectors: Iterable[Connector]) -> None:
         """Receive what is sent to these sources, where that has not begun."""
         new = {name: each for each in connectors if (name := each.definition.name) not in self._receiving}
-        self._receiving |= {name: self._stack.enter_context(each.receive()) for name, each in new.items()}
+        # A new one: another thread may be at the old one, to see whether something went wrong.
+        self._receiving = self._receiving | {n: self._stack.enter_context(each.receive()) for n, each in new.items()}
         if self._watch and new:
             self._watch.begin(self._receiving)
 

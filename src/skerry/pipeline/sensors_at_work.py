@@ -1,6 +1,7 @@
 """The sensors of a run: what queries want of them, told to them as queries and sensors come and go."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
 from skerry.catalog import Catalog, Sensor, Source
@@ -20,7 +21,8 @@ _LOOK_SECONDS = 0.25
 class SensorsAtWork:
     """Keeps the demand of each source that is received, and the catalogue's word of its sensors.
 
-    A source none of whose sensors speaks of itself costs nothing: nobody is told anything.
+    A source none of whose sensors speaks of itself costs nothing: nobody is told anything. Views may come and go in
+    another thread; what that means for sensors is found out with the next look.
     """
 
     def __init__(
@@ -28,6 +30,7 @@ class SensorsAtWork:
     ) -> None:
         self._catalog, self._clock = catalog, clock
         self._plans = {plan.name: plan for plan in plans}
+        self._changes: deque[tuple[Sequence[ViewPlan], Sequence[str]]] = deque()
         self._receiving: Mapping[str, Receiving] = {}
         self._keepers: dict[str, DemandKeeper] = {}
         self._version = 0
@@ -40,6 +43,9 @@ class SensorsAtWork:
 
     def change_views(self, came: Sequence[ViewPlan], went: Sequence[str]) -> None:
         """Count views in and out as they come and go."""
+        self._changes.append((came, went))
+
+    def _change_views(self, came: Sequence[ViewPlan], went: Sequence[str]) -> None:
         gone = [self._plans.pop(name) for name in went if name in self._plans]
         self._plans |= {plan.name: plan for plan in came}
         for source, keeper in self._keepers.items():
@@ -48,6 +54,8 @@ class SensorsAtWork:
 
     def look(self) -> None:
         """Tell sensors what is wanted, if that has changed; now and then note how they are."""
+        while self._changes:
+            self._change_views(*self._changes.popleft())
         now = self._clock()
         if now < self._next_look:
             return

@@ -20,7 +20,7 @@ import hmac
 import pickle
 import secrets
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -157,8 +157,7 @@ class PlanWriter:
         write_atomically(self._files.path / name, self._files.sign(name, content) + content)
 
 
-def clear_plans(folder: Path, kept: Sequence[Path] = ()) -> None:
-    """Remove what an earlier process has left."""
+def clear_plans(folder: Path) -> None:
+    """Remove what some process has left."""
     for path in folder.glob(f"{_FOLDER}*"):
-        if path not in kept:
-            shutil.rmtree(path, ignore_errors=True)
+        shutil.rmtree(path, ignore_errors=True)

@@ -126,6 +126,7 @@ class SparkRuntime:
         finally:
             if self._recording:
                 self._recording.release()
+            clear_plans(self._checkpoint.folder)
             self._checkpoint.release()
             if self._temporary:
                 remove_private_folder(self._temporary)
