@@ -1,5 +1,6 @@
 """The commands by name. A command's file is imported when it is asked for: help should not wait for all of them."""
 
+import gc
 from importlib import import_module
 from typing import Any
 
@@ -49,9 +50,17 @@ class CommandsOnDemand(TyperGroup):
             alone.command(cmd_name)(found)
             command = get_command(alone)
         command.name = cmd_name
+        _collect_from_now_on()
         return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write names and lines, without importing what they stand for."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def _collect_from_now_on() -> None:
+    """End what ``main`` began: what was loaded until now is never garbage, and is left alone for good."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.status import Status
 
 from skerry.cli.interrupt import interruptible
+from skerry.cli.leave_out_pandas import leave_out_pandas
 from skerry.cli.limits import MaxListLength, MaxSeconds, MaxStages, MaxTuples, read_limits
 from skerry.cli.project import open_for_run
 from skerry.cli.script import read_script
@@ -69,6 +70,8 @@ def run(
 
     Example: skerry run traffic.sql --runtime fjord --format csv --out answers
     """
+    if runtime != "spark":
+        leave_out_pandas()
     sink = make_sink("files", {"folder": str(out), "format": format_})
     settings = Settings(
         *(runtime, master, checkpoint, batch_rows, buckets, scheduler, history),

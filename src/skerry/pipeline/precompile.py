@@ -4,6 +4,7 @@ Numba compiles one kernel at a time in a process. So they are compiled in proces
 cores, which leave the machine code in the cache. What was compiled is marked there: the next run starts none.
 """
 
+import gc
 import hashlib
 import logging
 import os
@@ -127,4 +128,5 @@ def _hash_kernels() -> str:
 
 
 if __name__ == "__main__":
+    gc.disable()  # a compiler makes little garbage and many objects: looking through them takes a tenth of the time
     precompile(sys.argv[1:])

@@ -22,11 +22,12 @@ _LOADED = (
 
 
 def _load() -> None:
+    gc.disable()
     sys.path[:] = [path for path in sys.path if not path.endswith("pyspark.zip")]
     for module in _LOADED:
         importlib.import_module(module)
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 if __name__ == "__main__":
