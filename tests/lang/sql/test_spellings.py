@@ -184,6 +184,14 @@ def test_times_of_a_source_are_made_of_numbers_as_flink_says_it():
     assert made.plan("v").root.schema.names == ["ts"]
 
 
+def test_json_is_taken_apart_inside_a_call():
+    json = "CREATE SOURCE j (ts TIMESTAMP, body JSON, WATERMARK FOR ts AS ts) WITH (connector='file', path='j.jsonl')"
+    query = (
+        "SELECT MAX(body -> 'gps' ->> 'lat') AS x, upper(MIN(body -> 'n')) AS n FROM TUMBLE(j, ts, INTERVAL '1' DAY)"
+    )
+    assert session(json, f"CREATE MATERIALIZED VIEW v AS {query}").plan("v").root.schema.names == ["x", "n"]
+
+
 def test_continuous_aggregate_of_timescale_is_a_view():
     query = "AS SELECT time_bucket('1 minute', ts) AS t, AVG(speed) AS speed FROM traffic GROUP BY t"
     theirs = session(f"CREATE MATERIALIZED VIEW v WITH (timescaledb.continuous) {query} WITH NO DATA").plan("v")

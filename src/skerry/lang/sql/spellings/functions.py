@@ -52,10 +52,11 @@ def write_functions(tree: exp.Expr) -> exp.Expr:
 
 
 def _write(node: exp.Expr) -> exp.Expr:
-    if isinstance(node, exp.Lambda) and isinstance(node.this, exp.Literal) and len(node.expressions) == 1:
+    if isinstance(node, exp.Lambda) and len(node.expressions) == 1 and (path := _find_path(node)) is not None:
         # f(payload -> 'key') is no lambda, as DuckDB would have it: nobody means that.
         column = exp.Column(this=node.expressions[0])
-        return exp.Paren(this=exp.JSONExtract(this=column, expression=node.this))
+        path.replace(exp.JSONExtract(this=column, expression=path.copy()))
+        return exp.Paren(this=node.this)
     if (aggregate := write_aggregate(node)) is not None:
         return _locate(aggregate, node)
     if not isinstance(node, exp.Anonymous):
@@ -66,6 +67,14 @@ def _write(node: exp.Expr) -> exp.Expr:
         return node
     made = _CALLS[name](arguments) if name in _CALLS else None
     return node if made is None else _locate(made, node)
+
+
+def _find_path(node: exp.Lambda) -> exp.Expr | None:
+    """The first step of ``payload -> 'key' ->> 'key'``, which the parser takes for the body of a lambda."""
+    first = node.this
+    while isinstance(first, exp.JSONExtract | exp.JSONExtractScalar):
+        first = first.this
+    return first if isinstance(first, exp.Literal) else None
 
 
 def _locate(made: exp.Expr, node: exp.Expr) -> exp.Expr:
