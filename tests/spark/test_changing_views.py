@@ -6,11 +6,24 @@ from pathlib import Path
 
 import pytest
 
+from skerry.catalog import Catalog
 from skerry.database import Database, Settings, connect
 from skerry.pipeline.outcome import Outcome
 from skerry.sinks.files import FileSink
 from tests.fjord.many_views import lay_out
-from tests.fjord.test_changing_views import BASE, POOL, answers, many, parts, rows, statement
+from tests.fjord.test_changing_views import (
+    BASE,
+    EQUAL,
+    POOL,
+    RAIN,
+    SHORT,
+    WET,
+    answers,
+    many,
+    parts,
+    rows,
+    statement,
+)
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(400)]
 
@@ -137,3 +150,72 @@ def test_many_views_come_and_go(tmp_path):
 @pytest.mark.timeout(3000)
 def test_thousand_joins_and_aggregates_come_and_go(tmp_path):
     check_many(tmp_path, 100)
+
+
+def test_copies_selections_and_sources_come_and_go(tmp_path):
+    names = [("one", "a", "b"), ("two", "c", "d"), ("three", "e", "f")]
+    equal = [EQUAL.format(name=name, flow=flow, start=start) for name, flow, start in names]
+    selections = [SHORT.format(name=f"s{number}", most=20 + number) for number in range(12)]
+    for runtime in ("fjord", "spark"):
+        write_rain(tmp_path / runtime / "road")
+    doings = {
+        2: statement(*equal, *selections[6:]),
+        4: statement(RAIN.format(path="rain.csv", levels="levels.csv"), WET),
+        5: statement("DROP MATERIALIZED VIEW one", "DROP MATERIALIZED VIEW s0", "DROP MATERIALIZED VIEW named"),
+        7: statement("DROP MATERIALIZED VIEW two", *(f"DROP MATERIALIZED VIEW s{number}" for number in range(7, 12))),
+        8: statement(equal[0], "DROP MATERIALIZED VIEW wet"),
+    }
+    outcome, out = check_both(tmp_path, doings, BASE + "".join(selections[:6]))
+    assert outcome.tallies["rain"].read == 60
+    assert sum(rows(parts(out, "wet")).values()) > 20
+
+
+def write_rain(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    lines = (f"2026-01-01 00:00:{second:02},{second % 3},0.5" for second in range(60))
+    (folder / "rain.csv").write_text("\n".join(["ts,segment,mm", *lines, ""]))
+    (folder / "levels.csv").write_text("segment,level\n0,low\n1,high\n2,low\n")
+
+
+_SIM = """CREATE SOURCE {name} (sensor VARCHAR, ts TIMESTAMP, speed DOUBLE,
+  WATERMARK FOR ts AS ts - INTERVAL '1' SECOND)
+  WITH (connector='sim', kind='traffic', sensors='8'{more});"""
+
+
+def test_what_must_be_there_from_the_start_is_refused_with_what_to_do(tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "spark" / "road").mkdir(parents=True)
+    other = (
+        """CREATE SOURCE other (speed DOUBLE) WITH (connector='spark', spark_format='csv', "spark.path"='{path}');"""
+    )
+    sources = other.format(path=tmp_path / "other") + _SIM.format(name="endless", more=", rate='100'")
+    views = [
+        "CREATE MATERIALIZED VIEW a AS SELECT speed FROM other",
+        "CREATE MATERIALIZED VIEW b AS SELECT speed FROM endless",
+        "CREATE MATERIALIZED VIEW c WITH (sink='spark', spark_format='orc', 'spark.path'='c') AS SELECT ts FROM road",
+        "CREATE MATERIALIZED VIEW d WITH (backfill='all') AS SELECT ts FROM road",
+    ]
+    doings = {2: statement(*sources.split(";")[:-1], *views), 4: statement(POOL["slow"])}
+    outcome, _ = run_on("spark", tmp_path, doings, STATELESS)
+    assert outcome.came == {"slow": 4}
+    assert "only from the start of a run; start another run" in outcome.refused["a"]
+    assert "source 'endless' has no end" in outcome.refused["b"]
+    assert "made ready when a run begins; start the run again" in outcome.refused["c"]
+    assert "this run keeps none of source 'road'" in outcome.refused["d"]
+
+
+def test_view_comes_to_a_live_run_that_a_program_has_started(tmp_path):
+    database = Database(Catalog.in_memory(), tmp_path)
+    database.execute(
+        _SIM.format(name="sim", more=", rate='50'") + "CREATE MATERIALIZED VIEW all_of AS SELECT ts FROM sim;"
+    )
+    mean = (
+        "CREATE MATERIALIZED VIEW mean AS SELECT window_start, COUNT(*) AS n FROM TUMBLE(sim, ts, INTERVAL '1' SECOND)"
+    )
+    with database.start(Settings("spark", "local[2]")) as pipeline:
+        pipeline.view("all_of").wait(rows=1, timeout=120)
+        database.execute(f"{mean} GROUP BY window_start")
+        found = pipeline.view("mean").wait(rows=2, timeout=120)
+        database.execute("DROP MATERIALIZED VIEW mean")
+    assert all(count > 0 for count in found["n"].to_pylist())
+    assert "mean" in pipeline.outcome.came
