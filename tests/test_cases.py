@@ -11,7 +11,7 @@ from skerry.database import Settings
 from skerry.testing.cases import check, check_together, group_cases, read_case
 
 FILES = sorted(Path(__file__).with_name("cases").glob("*.test"))
-_PARTS = 20
+_PARTS = 60
 """Separate executors take long: each part starts them for a few cases."""
 
 
@@ -40,6 +40,7 @@ GROUPS = _group_files()
 
 
 @pytest.mark.spark
+@pytest.mark.timeout(600)  # one query has most of the cases
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_case_holds_on_spark(file: Path) -> None:
     assert _run_on_spark(GROUPS[file])[file] == []
