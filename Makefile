@@ -52,4 +52,6 @@ clean:  ## Remove .venv, caches and build products; answers and projects stay
 	@echo "Installing into .venv: a minute or two, once"
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@echo "Compiling kernels for this user: half a minute, once"
+	@$(BIN)/skerry doctor --prepare > /dev/null || echo "not prepared; $(BIN)/skerry doctor says why. The first runs compile what they need"
 	@touch $@

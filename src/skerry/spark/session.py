@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from skerry.errors import OptionError, RunError
 from skerry.model.private_folder import remove_private_folders
+from skerry.spark.class_archive import find_class_archive, use_class_archive, write_class_archive
 from skerry.spark.complaints import SPARK_ERRORS, find_cause
 from skerry.spark.cores import count_cores, count_local_cores
 from skerry.spark.java import find_java
@@ -29,6 +30,7 @@ _JAVA = "-XX:+UseParallelGC"
 # Python's workers need. W1 on two cores: 1.75 million tuples per second with it, 2.2 without; on a cluster, with a JVM
 # per executor, 0.92 and 1.49.
 _JAVA_FOR_ENVELOPES = f"{_JAVA} -XX:TieredStopAtLevel=1"
+_DRIVER_JAVA = "spark.driver.extraJavaOptions"
 _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -77,10 +79,12 @@ def session(
     *,
     rows_in_jvm: bool = True,
     libraries: Libraries = NO_LIBRARIES,
+    write_classes_to: Path | None = None,
 ) -> SparkSession:
     """Get the session for a master, starting Spark if this process has none yet.
 
-    ``rows_in_jvm`` says whether Spark itself works on rows, or merely passes envelopes on.
+    ``rows_in_jvm`` says whether Spark itself works on rows, or merely passes envelopes on. ``write_classes_to``
+    names an archive of classes that Java is to leave behind; otherwise it uses the one in the cache, if it is there.
     """
     extra = {**libraries.as_settings(), **(extra or {})}
     _check_master(master)
@@ -91,13 +95,17 @@ def session(
             raise RunError(f"this process runs Spark on {found.sparkContext.master!r} already, not on {master!r}")
         libraries.check(found)
         return found
-    find_java()
+    found_java = find_java()
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     if master.startswith("local"):
         use_compiled_home()
     builder = SparkSession.builder.appName("skerry").master(master)
     java = _choose_java(rows_in_jvm=rows_in_jvm)
-    own = {**_SETTINGS, **java, **_size_for_master(master), **protect(master, java["spark.driver.extraJavaOptions"])}
+    own = {**_SETTINGS, **java, **_size_for_master(master), **protect(master, java[_DRIVER_JAVA])}
+    if write_classes_to:
+        own[_DRIVER_JAVA] += write_class_archive(write_classes_to)
+    elif master.startswith("local"):
+        own[_DRIVER_JAVA] += use_class_archive(find_class_archive(found_java))
     for name, value in {**own, **extra}.items():
         builder = builder.config(name, value)
     with _own_log() as log:
@@ -117,7 +125,7 @@ def _find_started() -> SparkSession | None:
 
 def _choose_java(*, rows_in_jvm: bool) -> dict[str, str]:
     options = _JAVA if rows_in_jvm else _JAVA_FOR_ENVELOPES
-    return {"spark.driver.extraJavaOptions": options, "spark.executor.extraJavaOptions": options}
+    return {_DRIVER_JAVA: options, "spark.executor.extraJavaOptions": options}
 
 
 def _start(builder: SparkSession.Builder, master: str, libraries: Libraries, log: Path) -> SparkSession:
