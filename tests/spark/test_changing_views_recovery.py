@@ -17,7 +17,7 @@ from skerry.pipeline.view_set import ViewChange, ViewSet
 from skerry.sinks.files import FileSink
 from skerry.spark.session import session
 from tests.fjord.many_views import lay_out
-from tests.fjord.test_changing_views import BASE, POOL, answers, many, parts, statement
+from tests.fjord.test_changing_views import BASE, POOL, answers, many, parts, rows, statement
 from tests.spark.test_changing_views import Doing, by_batch, run
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
@@ -162,3 +162,33 @@ def do_all(doings: Sequence[Doing]) -> Doing:
 @pytest.mark.parametrize("kills", [2, 4, 6])
 def test_killed_run_goes_on_with_the_right_views(tmp_path, kills):
     check_killed(tmp_path, kills)
+
+
+def test_run_goes_on_with_other_buckets_and_the_views_that_have_come(tmp_path):
+    project = lay_out(tmp_path / "project").folder
+    left, done = dict(_DOINGS), [0]
+
+    def act(total: Outcome) -> None:
+        if doing := left.pop(total.batches, None):
+            doing(connect(project))
+        done.append(total.batches)
+
+    for buckets, until in ((2, 5), (3, 7), (1, 100)):
+        database = connect(project)
+        settings = Settings("spark", "local[2]", project / "kept", step_rows=50, buckets=buckets)
+        if not database.has_begun(settings, BASE):
+            database.execute(BASE)
+        stop = {"stopped": lambda until=until: done[-1] >= until, "watch": act}
+        outcome = database.run(FileSink(project / "out", "csv"), settings, script=BASE, **stop)
+    found = answers(project / "out")
+    batches = sorted(found["everything"])  # a change of buckets is a batch of its own, without readings
+    doings: dict[int, list[Doing]] = {}
+    for name, batch in zip(("counts", "together", "by_amjoin", "jams"), _DOINGS, strict=True):
+        doings.setdefault(batches.index(outcome.came[name]), []).append(_DOINGS[batch])
+    twin = lay_out(tmp_path / "twin").folder
+    run(twin, Settings("fjord", step_rows=50), {batch: do_all(each) for batch, each in doings.items()})
+    expected = answers(twin / "out")
+    assert len(batches) == len(expected["everything"])
+    for name in expected.keys() - {"running"}:
+        assert rows(found[name]) == rows(expected[name]), name
+    assert read_groups(project) <= list_groups(project)

@@ -32,6 +32,8 @@ class Layout:
     """Where the state is that it began with, if it was spread otherwise before."""
     retired: tuple[tuple[int, int], ...] = ()
     """Groups and addresses of earlier generations, under which Spark still has state when it begins."""
+    group_limit: int | None = None
+    """Groups from this number on have come since, and began with nothing; None where no view comes."""
 
     def address(self, group: int, bucket: int) -> int:
         """The number under which Spark knows a bucket.
@@ -48,7 +50,8 @@ class Layout:
 
     def read_first_pages(self, group: int, bucket: int) -> dict[str, bytes]:
         """The state pages that a bucket began with, if it was spread otherwise before."""
-        return read_pages(self.folder, _name_file(group, bucket)) if self.folder else {}
+        has_come_since = self.group_limit is not None and group >= self.group_limit
+        return read_pages(self.folder, _name_file(group, bucket)) if self.folder and not has_come_since else {}
 
     def write_first_pages(self, group: int, bucket: int, pages: Mapping[str, bytes]) -> None:
         """Write them down, also where there are none: so a file that is missing is found out."""

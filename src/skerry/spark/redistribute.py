@@ -111,7 +111,12 @@ class Redistribution:
     def _settle(self, move: Move) -> None:
         """From now on state is spread otherwise."""
         before = self.layout.folder
-        following = replace(self._following(move.bucket_count), first_batch=move.own_batch + 1, retired=move.retired)
+        following = replace(
+            self._following(move.bucket_count),
+            first_batch=move.own_batch + 1,
+            retired=move.retired,
+            group_limit=max(self._list_views(), default=-1) + 1,
+        )
         self._checkpoint.keep_layout(SavedLayout(following))
         if before:
             shutil.rmtree(before.path, ignore_errors=True)

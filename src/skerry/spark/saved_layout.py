@@ -49,6 +49,7 @@ class SavedLayout:
             found["first_batch"],
             part(name_folder(found["generation"])) if found["generation"] else None,
             _pairs(found["retired"]),
+            found.get("group_limit"),
         )
         move = found["move"]
         return cls(layout, move and Move(move["bucket_count"], move["last_batch"], _pairs(move["retired"])))
