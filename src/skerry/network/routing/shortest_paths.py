@@ -11,9 +11,9 @@ __all__ = ["ShortestPaths"]
 class ShortestPaths:
     """The next hops of all motes towards a target: those of a breadth-first tree from the target.
 
-    A tree is made when a target is first asked for, and kept: 4 bytes per mote and target. Of several neighbours that
-    are equally near to the target, the one with the lowest number is next. A program on a mote gets the rows of its
-    own mote only, with ``router``.
+    A tree is made when a target is first asked for that is not next door, and kept: 4 bytes per mote and target. Of
+    several neighbours that are equally near to the target, the one with the lowest number is next. A program on a mote
+    gets the rows of its own mote only, with ``router``.
 
     >>> from skerry.network.topology.grid import make_grid
     >>> paths = ShortestPaths(make_grid(3, 3))
@@ -29,6 +29,8 @@ class ShortestPaths:
         """The neighbour of ``here`` that is next on the way; None if there is no way, or none is needed."""
         hops = self._hops.get(target)
         if hops is None:
+            if target in self._topology.neighbours[here]:
+                return target
             hops = self._hops[target] = _find_next_hops(self._topology, target)
         found = hops[here]
         return None if found < 0 else found

@@ -14,6 +14,7 @@ from skerry.model.network_options import NETWORK_OPTIONS
 from skerry.model.options import Owner, parse_options
 from skerry.network.radio import RadioSettings
 from skerry.network.routing.shortest_paths import ShortestPaths
+from skerry.network.topology.find_middle import find_middle
 from skerry.network.topology.read_topology import read_topology
 from skerry.network.topology.topology import Topology
 from skerry.network.views.deliveries import Deliveries
@@ -81,7 +82,7 @@ def find_deployment(sources: Sequence[Source], folder: Path) -> Deployment | Non
     source = next(iter(declared.values()))
     found = parse_options(source.network, NETWORK_OPTIONS, Owner(f"source {source.name!r}"))
     topology = read_topology(_anchor(found["topology"], folder))
-    base = _find_middle(topology) if found["base_station"] is None else found["base_station"]
+    base = find_middle(topology) if found["base_station"] is None else found["base_station"]
     radio = RadioSettings(loss=found["link_loss"], retries=found["link_retries"])
     return Deployment(topology, base, radio, found["link_seed"])
 
@@ -95,9 +96,3 @@ def _anchor(text: str, folder: Path) -> str:
     """A topology whose files, if it has any, are looked for from a folder on."""
     kind, _, rest = text.partition(":")
     return ":".join([kind, *(str(folder / part) for part in rest.split(":"))]) if kind == "file" and rest else text
-
-
-def _find_middle(topology: Topology) -> int:
-    """The mote that is least far from the one that is farthest from it; of several, the one nearest to all."""
-    hops = np.array([topology.distances_from(mote) for mote in range(len(topology))])
-    return min(range(len(topology)), key=lambda mote: (hops[mote].max(), hops[mote].sum(), mote))

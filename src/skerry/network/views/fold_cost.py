@@ -47,7 +47,7 @@ def expect_folded_share(placement: Placement, rows: Int64s, deployment: Deployme
     arrival = np.ones(rows.size)
     for mote in sorted(range(rows.size), key=plan.slots.__getitem__, reverse=True):
         if (stop := plan.stops[mote]) is not None:
-            arrival[mote] = deployment.odds.find_towards(stop)[0][mote] * arrival[stop]
+            arrival[mote] = deployment.odds.find_between(mote, stop)[0] * arrival[stop]
     return float(rows @ arrival / max(int(rows.sum()), 1)) if rows.any() else 1.0
 
 
@@ -61,7 +61,7 @@ def _expect_slice(groups: Mapping[int, set[str]], plan: FoldPlan, deployment: De
         stop, here = plan.stops[mote], present.get(mote)
         if stop is None or here is None:
             continue
-        arrival, sent = (each[mote] for each in deployment.odds.find_towards(stop))
+        arrival, sent = deployment.odds.find_between(mote, stop)
         there = present.setdefault(stop, {})
         for group, likely in here.items():
             there[group] = 1.0 - (1.0 - there.get(group, 0.0)) * (1.0 - likely * arrival)

@@ -56,6 +56,13 @@ class Odds:
             self._towards[target] = self._follow(target)
         return self._towards[target]
 
+    def find_between(self, source: int, target: int) -> tuple[float, float]:
+        """For a message of one mote to another: the probability that it arrives, and its transmissions."""
+        if target in self._topology.neighbours[source]:
+            return self.attempt(source, target)
+        arrival, sent = self.find_towards(target)
+        return float(arrival[source]), float(sent[source])
+
     def _follow(self, target: int) -> tuple[Float64s, Float64s]:
         size = len(self._topology)
         arrival, sent = np.zeros(size), np.zeros(size)
