@@ -7,9 +7,9 @@ from skerry.database import Database
 from skerry.sensors.demand import SourceDemand, compute_demand
 from skerry.sensors.describe_demand import describe_demand, describe_sensor
 from skerry.sensors.forecast import Forecaster
-from skerry.sensors.power import PowerModel
 from skerry.sensors.seen import Seen
 from skerry.sensors.sensor_forecasts import SensorForecasts
+from skerry.sensors.whole_cost import WholeCost
 from skerry.sources.connectors import CONNECTORS, open_connector
 from skerry.sources.sensor_programs import find_programs
 
@@ -33,7 +33,7 @@ def find_demands(database: Database, only: str | None = None) -> dict[str, Sourc
     sensors = [sensor for source in sources for sensor in _list_sensors(database, source, known)]
     subscriptions = [each for source in sources for each in database.catalog.subscriptions.all(source.name)]
     forecasts = SensorForecasts(Forecaster(), _read_seen(database, sources))
-    return compute_demand(database.plans(), subscriptions, sources, sensors, find_programs, PowerModel(), forecasts)
+    return compute_demand(database.plans(), subscriptions, sources, sensors, find_programs, WholeCost(), forecasts)
 
 
 def _read_seen(database: Database, sources: list[Source]) -> dict[tuple[str, str], Seen]:

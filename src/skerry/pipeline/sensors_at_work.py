@@ -9,7 +9,7 @@ from skerry.pipeline.sensor_statuses import StatusWriter
 from skerry.plan.view import ViewPlan
 from skerry.sensors.demand import SourceDemand
 from skerry.sensors.keeper import DemandKeeper
-from skerry.sensors.power import PowerModel
+from skerry.sensors.whole_cost import WholeCost
 from skerry.sources.sensor_programs import find_programs
 from skerry.sources.source import Receiving
 
@@ -76,7 +76,7 @@ class SensorsAtWork:
         """The demand of all queries as of now. Subscriptions are followed from here on."""
         source = self._find_source(name)
         known = [sensor for sensor in self._catalog.sensors() if sensor.source == name]
-        keeper = DemandKeeper(SourceDemand(source, known, find_programs, PowerModel()), receiving, self._put_sensors)
+        keeper = DemandKeeper(SourceDemand(source, known, find_programs, WholeCost()), receiving, self._put_sensors)
         keeper.add(plan for plan in self._plans.values() if any(each.name == name for each in plan.sources))
         self._follow_subscriptions()
         keeper.add(self._catalog.subscriptions.all(name))
