@@ -1,6 +1,6 @@
 """How often sensors are to sample for a view, and how long their batteries are to last.
 
-The word for the second is ``battery_lifetime``: ``lifetime`` alone is a property of other databases to the SQL parser.
+The word for the second is ``battery_lifetime``; ``lifetime`` alone is understood in SQL as well.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,11 @@
 import pyarrow as pa
 import pytest
+from sqlglot import exp
 
 from skerry.catalog import Catalog
 from skerry.errors import CatalogError, InputError, OptionError
 from skerry.lang.sql import Session
+from skerry.lang.sql.statements import read
 from tests.lang.sql.scripts import TRAFFIC, TUMBLE, refused, session
 
 SLOW = "CREATE MATERIALIZED VIEW slow AS SELECT speed FROM traffic WHERE speed < 30"
@@ -202,7 +204,21 @@ def test_what_is_asked_of_sensors_is_a_span_of_time(option, value):
         session(f"CREATE MATERIALIZED VIEW v WITH ({option}='{value}') AS SELECT speed FROM traffic")
 
 
-def test_lifetime_of_batteries_belongs_to_the_source():
-    made = session("CREATE SOURCE t (speed DOUBLE) WITH (connector='file', path='x', battery_lifetime='90 days')")
+@pytest.mark.parametrize("word", ["lifetime", "output", "fallback"])
+def test_column_that_is_called_as_an_option_is_compared_by_its_values(word):
+    (statement,) = read(f"CREATE VIEW v WITH ({word}='x') AS SELECT 1 FROM t WHERE {word} = 'on' AND ({word} = 'on')")
+    assert [column.name for column in statement.tree.find_all(exp.Column)] == [word, word]
+
+
+def test_lifetime_may_be_asked_for_by_a_view_in_either_spelling_but_once():
+    made = session("CREATE MATERIALIZED VIEW v WITH (lifetime='90 days') AS SELECT speed FROM traffic")
+    assert [view.options for view in made.catalog.views()][-1]["battery_lifetime"] == "90 days"
+    with pytest.raises(OptionError, match="'battery_lifetime' is given twice"):
+        session("CREATE MATERIALIZED VIEW w WITH (lifetime='9 days', battery_lifetime='9 days') AS SELECT 1")
+
+
+@pytest.mark.parametrize("option", ["battery_lifetime", "lifetime", "Lifetime", '"lifetime"'])
+def test_lifetime_of_batteries_belongs_to_the_source(option):
+    made = session(f"CREATE SOURCE t (speed DOUBLE) WITH (connector='file', path='x', {option}='90 days')")
     found = made.catalog.sources()[-1]
     assert (found.battery_lifetime_us, dict(found.options)) == (90 * 86_400_000_000, {"path": "x"})

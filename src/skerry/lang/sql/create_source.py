@@ -164,6 +164,10 @@ def options_of(tree: exp.Expr) -> dict[str, str]:
     return found
 
 
+_SHORT = {"lifetime": BATTERY_LIFETIME.name}
+"""Names that are understood as well."""
+
+
 def _name(option: exp.Expr) -> str:
     """The name of an option. Some words, such as FORMAT, are options of other databases to the parser."""
     if not isinstance(option, exp.Property):
@@ -174,7 +178,7 @@ def _name(option: exp.Expr) -> str:
     if option.args.get("value") is None or option.this is None:
         raise OptionError(f"cannot read the option {option.sql('risingwave')!r}; write name = 'value'")
     name = option.name if not isinstance(option.this, exp.Dot) else option.this.sql("risingwave")
-    return name if "." in name else name.lower()
+    return name if "." in name else _SHORT.get(name.lower(), name.lower())
 
 
 def _value(option: exp.Expr) -> str:

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -25,7 +25,7 @@ __all__ = ["DIALECT", "Statement", "describe_foreign", "location_of", "read"]
 DIALECT = "risingwave"
 """The dialect of what is declared, CREATE SOURCE and CREATE TABLE; all else is read by ``model.dialect``."""
 _LONGEST_SCRIPT = 10_000_000
-_PROPERTIES = ("FALLBACK", "OUTPUT")
+_PROPERTIES = ("FALLBACK", "LIFETIME", "OUTPUT")
 """Names of options that sqlglot takes for properties of another system."""
 
 # What sqlglot cannot parse it logs and hands on as a Command, of which we make an error.
@@ -101,15 +101,28 @@ def _locate(script: str, offset: int) -> Location:
 def _tokens(script: str, dialect: type[Dialect] | str = Dialect) -> list[Token]:
     """The script's tokens. JOIN in front of a = can only be the option of that name; the others are not sqlglot's."""
     tokens = sqlglot.tokenize(script, read=dialect)
-    for token, following in pairwise(tokens):
+    options = set(_list_options(tokens))
+    for index, (token, following) in enumerate(pairwise(tokens)):
         if following.token_type != TokenType.EQ:
             continue
         if token.token_type == TokenType.JOIN:
             token.token_type = TokenType.VAR
-        elif token.token_type == TokenType.VAR and token.text.upper() in _PROPERTIES:
+        elif index in options and token.text.upper() in _PROPERTIES:
             # Quoted, it is the name of an option.
             token.token_type = TokenType.STRING
     return tokens
+
+
+def _list_options(tokens: Sequence[Token]) -> Iterator[int]:
+    """The indexes of words that begin an option behind WITH: elsewhere such a word is the name of a column."""
+    depth = 0
+    for index, (before, token) in enumerate(pairwise(tokens), 1):
+        if token.token_type == TokenType.L_PAREN:
+            depth += depth > 0 or before.token_type == TokenType.WITH
+        elif token.token_type == TokenType.R_PAREN:
+            depth -= depth > 0
+        elif depth == 1 and before.token_type in (TokenType.L_PAREN, TokenType.COMMA):
+            yield index
 
 
 def _parse_known(tokens: Sequence[Token], script: str) -> list[exp.Expr]:
