@@ -12,6 +12,7 @@ from skerry.lang.sql.carried_types import carry
 from skerry.lang.sql.create_source import identifier, interval
 from skerry.lang.sql.split_select import Below, has_windows
 from skerry.lang.sql.statements import location_of
+from skerry.model.aggregate_calls import move_inside
 from skerry.model.batch import empty
 from skerry.model.dialect import write_expression
 from skerry.model.duckdb_session import register_batch
@@ -33,14 +34,19 @@ _FOLDS: Mapping[str, str] = {
     "logical_or": "bool_or",
     "count_if": "sum",
     "every": "bool_and",
+    "favg": "avg",
+    "fsum": "sum",
+    "kahan_sum": "sum",
     "mean": "avg",
     "stddev": "stddev_samp",
+    "sumkahan": "sum",
     "variance": "var_samp",
     "variance_pop": "var_pop",
 }
+_OF_DOUBLES = ("favg", "fsum", "kahan_sum", "sumkahan")
 _OF_DUCKDB = frozenset(
     {"any_value", "arg_max", "arg_min", "array_agg", "bit_and", "bit_or", "bit_xor"}
-    | {"count", "first", "group_concat", "last", "list", "mad", "max"}
+    | {"argmax", "argmin", "count", "first", "group_concat", "histogram", "last", "list", "listagg", "mad", "max"}
     | {"max_by", "median", "min", "min_by", "mode", "percentile_cont", "percentile_disc", "quantile", "quantile_cont"}
     | {"quantile_disc", "string_agg"}
 )
@@ -100,6 +106,7 @@ class PlannedCall:
         if isinstance(function.this, exp.IgnoreNulls | exp.RespectNulls):
             self._ignore_nulls = isinstance(function.this, exp.IgnoreNulls)
             function.set("this", function.this.this)
+        function = _write_plain(function)
         if any(has_windows(part) for part in function.iter_expressions()):
             raise SqlError(_NO_OVER, location_of(window))
         self._function, self.name = function, _name(function)
@@ -161,6 +168,8 @@ class PlannedCall:
             if self.name == "count_if":  # a sum, as DuckDB has it: NULL where nothing is true or false
                 asked = exp.paren(self._arguments[0].copy())
                 argument = exp.case().when(asked, exp.Literal.number(1)).when(exp.not_(asked), exp.Literal.number(0))
+            if self.name in _OF_DOUBLES and argument is not None:
+                argument = exp.cast(argument.copy(), "DOUBLE")
             if self._filter is not None:
                 kept = argument if argument is not None else exp.Literal.number(1)
                 argument = exp.case().when(self._filter.copy(), kept.copy())
@@ -247,6 +256,23 @@ class PlannedCall:
         except duckdb.Error as error:
             line = str(error).splitlines()[0].split(": ", 1)[-1]
             raise SqlError(line[:1].lower() + line[1:], location_of(self._window)) from None
+
+
+def _write_plain(function: exp.Expr) -> exp.Expr:
+    """A call as DuckDB has it before OVER: without WITHIN GROUP, and without a DISTINCT that changes nothing."""
+    if isinstance(function, exp.WithinGroup):
+        found = move_inside(function.copy())
+        assert found is not None
+        order = found.find(exp.Order)
+        if order is not None and not any(key.args.get("desc") for key in order.expressions):
+            order.replace(order.this)
+        return found
+    value = function.this
+    if isinstance(function, exp.AggFunc) and function.sql_name() == "APPROX_COUNT_DISTINCT":
+        return exp.Count(this=exp.Distinct(expressions=[value.copy()]))
+    if isinstance(function, exp.Max | exp.Min) and isinstance(value, exp.Distinct) and len(value.expressions) == 1:
+        return type(function)(this=value.expressions[0].copy())
+    return function
 
 
 def _name(function: exp.Expr) -> str:

@@ -68,7 +68,8 @@ def write_aggregate(node: exp.Expr) -> exp.Expr | None:
         return _make(_OF_DIFFERENT[name], [exp.Distinct(expressions=arguments)])
     if name in _CONDITIONAL and len(arguments) == 2:
         return exp.Filter(this=_make(_CONDITIONAL[name], arguments[:1]), expression=exp.Where(this=arguments[1]))
-    return _MACROS[name](arguments) if name in _MACROS else None
+    is_whole = isinstance(node.parent, exp.Window)  # OVER goes with one call
+    return _MACROS[name](arguments) if name in _MACROS and not is_whole else None
 
 
 def _make(name: str, arguments: Sequence[exp.Expr]) -> exp.Expr:
