@@ -3,7 +3,8 @@
     run.json            which run it is, and what was asked for (``pipeline.checkpoint_folder``)
     layout.json         over how many buckets its state is spread; buckets-N/ has what they began with
     progress.json       what is known after the last batches
-    tables/, registry/  the versions of tables and subscriptions that batches see
+    tables/, registry/, views/  the versions of tables, subscriptions and views that batches see
+    plans-N/            the versions of the views as the workers of one process open them
     processes.json      who uses the folder now
     spark/              Spark's log and state
 
