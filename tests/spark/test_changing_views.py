@@ -1,5 +1,6 @@
 """Views come and go while a run on Spark goes on: what they answer is what they answer in process."""
 
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -214,3 +215,35 @@ def test_view_comes_to_a_live_run_that_a_program_has_started(tmp_path):
         database.execute("DROP MATERIALIZED VIEW mean")
     assert all(count > 0 for count in found["n"].to_pylist())
     assert "mean" in pipeline.outcome.came
+
+
+def test_view_comes_while_nothing_is_read(tmp_path):
+    database = Database(Catalog.in_memory(), tmp_path)
+    database.execute("CREATE SOURCE s (a INT) WITH (connector='folder', path='*.csv', settle='0s');")
+    database.execute("CREATE MATERIALIZED VIEW all_of AS SELECT a FROM s")
+    (tmp_path / "1.csv").write_text("a\n1\n")
+    with database.start(Settings("spark", "local[2]")) as pipeline:
+        pipeline.view("all_of").wait(rows=1, timeout=120)
+        database.execute("CREATE MATERIALIZED VIEW more AS SELECT a + 1 AS a FROM s")
+        deadline = time.monotonic() + 60
+        while "more" not in pipeline.outcome.came and time.monotonic() < deadline:
+            time.sleep(0.1)
+        (tmp_path / "2.csv").write_text("a\n2\n")
+        assert pipeline.view("more").wait(rows=1, timeout=120).to_pylist() == [{"a": 3}]
+
+
+def test_view_comes_to_a_source_that_spark_reads(tmp_path):
+    database = Database(Catalog.in_memory(), tmp_path)
+    database.execute(
+        "CREATE SOURCE ticks (timestamp TIMESTAMP, value BIGINT, WATERMARK FOR timestamp AS timestamp) "
+        "WITH (connector='spark', spark_format='rate', 'spark.rowsPerSecond'='10');"
+        "CREATE MATERIALIZED VIEW all_of AS SELECT value FROM ticks"
+    )
+    with database.start(Settings("spark", "local[2]")) as pipeline:
+        pipeline.view("all_of").wait(rows=1, timeout=120)
+        database.execute(
+            "CREATE MATERIALIZED VIEW mean AS SELECT window_start, COUNT(*) AS n, MIN(value) AS least "
+            "FROM TUMBLE(ticks, timestamp, INTERVAL '1' SECOND) GROUP BY window_start"
+        )
+        found = pipeline.view("mean").wait(rows=3, timeout=120).sort_by("window_start").to_pylist()
+    assert [row["n"] for row in found[1:-1]] == [10] * len(found[1:-1])

@@ -272,13 +272,13 @@ class Database:
     def _follows_views(self, settings: Settings) -> bool:
         """Whether views may come and go while a run goes on: not with several processes, nor if history is replayed.
 
-        On Spark that takes a stage for state from the start, so it is offered where somebody else may change views.
+        On Spark that takes a stage for state from the start, and a folder that all nodes see. So it is offered where
+        somebody else may change views, and to a program where there is such a folder.
         """
-        if settings.processes > 1 or settings.span:
+        if settings.processes > 1 or settings.span or settings.runtime == "network":
             return False
-        return settings.runtime == "fjord" or (
-            settings.runtime == "spark" and (self.catalog.url is not None or self._is_beside)
-        )
+        has_folder = settings.checkpoint is not None or settings.master.startswith("local")
+        return settings.runtime == "fjord" or self.catalog.url is not None or (self._is_beside and has_folder)
 
     def _find_kept_views(self, settings: Settings) -> SealedFolder | None:
         """The versions of the views that an earlier run of this project has left, if it has.
