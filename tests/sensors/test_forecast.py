@@ -50,6 +50,18 @@ def test_values_that_were_never_let_pass_are_reckoned_with():
     assert found.least_mw < found.most_mw
 
 
+@pytest.mark.parametrize(("hours", "is_known"), [(1, False), (12, False), (24, True), (300, True)])
+def test_limits_are_a_tenth_around_once_a_day_was_seen_and_all_that_there_can_be_before(hours, is_known):
+    slow, all_values = setting(speed=((None, 49.0),)), {"speed": SPEEDS}
+    known = Seen((Stretch(setting(), hours * 3_600.0, hours * 3_600, hours * 3_600, 60, all_values),))
+    found, unknown = forecast(RAW, slow, known), forecast(RAW, slow)
+    assert found.basis is Basis.SEEN
+    if is_known:
+        assert (found.least_mw, found.most_mw) == pytest.approx((0.9 * found.total_mw, 1.1 * found.total_mw), rel=0.05)
+    else:
+        assert (found.least_mw, found.most_mw) == pytest.approx((unknown.least_mw, unknown.most_mw))
+
+
 def test_without_anything_seen_all_readings_are_reckoned_with():
     found = forecast(RAW, setting(speed=((None, 30.0),)))
     assert (found.basis, found.passing) == (Basis.UNKNOWN, 1.0)

@@ -24,6 +24,7 @@ from skerry.sensors.speaking import Passing, Speaking, count_asleep, count_speak
 __all__ = ["Basis", "Forecast", "Forecaster"]
 
 _LONG_ENOUGH_S = 60.0
+_A_DAY_S, _LIKE = 0.95 * 86_400.0, 0.1
 
 
 class Basis(StrEnum):
@@ -132,6 +133,11 @@ class Forecaster:
             totals.append(self._price(program, sample_hz, setting, count_asleep(self._habits), seen).total_mw)
         basis = _choose_basis(setting, stretch, is_open=is_open, has_events=events_hz is not None)
         seen_s = stretch.seconds if stretch and setting.ranges else events_s
+        if basis is Basis.SEEN:
+            full_hz = program.count_readings(sample_hz)
+            possible = [count_speaking(self._habits, full_hz, Passing(step / 4)) for step in range(5)]
+            prices = [self._price(program, sample_hz, setting, each, seen).total_mw for each in possible]
+            totals = _widen(totals, prices, seen_s)
         return Forecast(powers[0], basis, min(totals), max(totals), share.passing.share, seen_s)
 
     def _price(self, program: Program, sample_hz: float, setting: Setting, speaking: Speaking, seen: Seen) -> Power:
@@ -145,6 +151,17 @@ class Forecaster:
         power = self.model.power(program, sample_hz, Usage(columns, sent, listening))
         states_mw = self.model.radio_uj_per_bit / 1000.0 * habits.state_bits * speaking.states_hz
         return replace(power, radio_mw=power.radio_mw + states_mw)
+
+
+def _widen(totals: list[float], possible: list[float], seen_s: float) -> list[float]:
+    """What the power may be in time to come: a day is like the one before to a tenth, less than a day tells nothing.
+
+    ``possible`` are the powers from no reading passing to all of them.
+    """
+    if seen_s < _A_DAY_S:
+        return [*totals, *possible]
+    low, high = min(totals) * (1.0 - _LIKE), max(totals) * (1.0 + _LIKE)
+    return [*totals, max(low, min(possible)), min(high, max(possible))]
 
 
 def _count_listening(habits: Habits, speaking: Speaking, looks_hz: float) -> float:
