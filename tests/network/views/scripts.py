@@ -25,6 +25,7 @@ VIEWS = {
     "absent": "SELECT x.mote, x.k FROM a AS x WHERE NOT EXISTS"
     " (SELECT 1 FROM SLIDING(b, ts, INTERVAL '2' SECOND) AS y WHERE y.k = x.k)",
     "chosen": "SELECT mote, v FROM a WHERE v > 2",
+    "recent": "SELECT x.mote AS one, y.mote AS other FROM LAST_ROWS(a, 3) AS x JOIN LAST_ROWS(b, 3) AS y ON x.k = y.k",
 }
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from skerry.errors import InputError, OptionError
 from skerry.network.views.describe import describe_placements
-from tests.network.views.scripts import VIEWS, Reading, answer, survey, write_field
+from tests.network.views.scripts import Reading, answer, survey, write_field
 
 MOTES = 12
 TOPOLOGIES = ("grid:3x4", "geometric:12:0.6:1", "tree:12:2", "grid:1x12")
@@ -29,7 +29,7 @@ readings = st.lists(
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[str, str, str]:
     """A view, a topology, and a placement that the view can have there."""
-    view, topology = draw(st.sampled_from(sorted(VIEWS))), draw(st.sampled_from(TOPOLOGIES))
+    view, topology = draw(st.sampled_from(sorted(PLACES))), draw(st.sampled_from(TOPOLOGIES))
     return view, topology, draw(st.sampled_from(PLACES[view]))
 
 
@@ -71,6 +71,17 @@ def test_what_goes_up_is_counted_exactly(tmp_path: Path, view: str) -> None:
         cost = survey(tmp_path, script).cost
         assert figures["messages"] == cost.messages
         assert figures["bytes"] == pytest.approx(cost.bytes, rel=0.1)
+
+
+def test_last_rows_go_by_the_order_at_the_base_station(tmp_path: Path) -> None:
+    apart = {"a": [(9, 0, 1, 0), (0, 2, 1, 0)], "b": [(3, 1, 1, 0), (7, 3, 1, 0)]}
+    script = write_field(tmp_path, "grid:3x4", apart, "recent", "server")
+    assert answer(tmp_path, script, "network")[0] == answer(tmp_path, script, "fjord")[0]
+    near_last = {"a": [(mote, 0, 1, 0) for mote in reversed(range(MOTES))], "b": [(0, 1, 1, 0)]}
+    script = write_field(tmp_path, "grid:1x12", near_last, "recent", "server", ", base_station='0'")
+    far, near = answer(tmp_path, script, "network")[0], answer(tmp_path, script, "fjord")[0]
+    assert set(near) == {repr({"one": mote, "other": 0}) for mote in (2, 1, 0)}
+    assert set(far) == {repr({"one": mote, "other": 0}) for mote in (11, 10, 9)}
 
 
 def test_folding_on_the_way_costs_a_message_per_mote_and_slice(tmp_path: Path) -> None:
