@@ -82,6 +82,10 @@ def list_settings(quick: bool) -> Iterator[Setting]:
             wide = grids if quick else ("grid:7x7", "geometric:50:0.22:1")
             yield from (Setting("logicJ", field, order, loss, factor) for field in wide for factor in factors)
             yield from (Setting(name, field, order, loss) for field in wide for name in PROGRAMS)
+    if not quick:
+        for loss in (0.2, 0.3):
+            for order in ORDERS:
+                yield from (Setting(name, grid, order, loss, 1) for grid in grids[:3] for name in ("logicJ", "logicH"))
 
 
 @dataclass(frozen=True)

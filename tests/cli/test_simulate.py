@@ -85,6 +85,11 @@ def test_strategy_is_chosen_by_messages_if_none_is_given(paths):
     assert "chosen by messages expected, from a rehearsal: broadcast" in printed
 
 
+def test_where_one_way_needs_no_message_the_others_are_not_tried(paths):
+    (paths / "paths.dl").write_text("base G(x: node, y: node) link. busy(x, count<*>) :- G(x, y).")
+    assert "rehearsal: broadcast 0, local not tried, perpendicular not tried" in simulate()
+
+
 @pytest.mark.parametrize("strategy", ["broadcast", "local", "perpendicular"])
 def test_every_strategy_finds_everything_without_loss(paths, strategy):
     assert simulate("--strategy", strategy).splitlines()[3].split()[-2:] == ["0", "0"]

@@ -141,8 +141,9 @@ def _format_head(task: _Task, program: Path, first: Run) -> str:
     how = f"{first.strategy}, {task.order} order, {_format_loss(task)}"
     head = f"{program.name} on {task.topology.name} ({motes}): {how}"
     least = min(first.estimates.values(), default=0)
+    rest = f"more than {least:,.0f}" if least else "not tried"
     tried = ", ".join(
-        f"{name} {messages:,.0f}" if isfinite(messages) else f"{name} more than {least:,.0f}"
+        f"{name} {messages:,.0f}" if isfinite(messages) else f"{name} {rest}"
         for name, messages in first.estimates.items()
     )
     chosen = [f"chosen by messages expected, from a rehearsal: {tried}"] if tried else []
