@@ -10,6 +10,7 @@ import typer
 
 from skerry import __version__
 from skerry.cli.commands import CommandsOnDemand
+from skerry.cli.standard_streams import explain_lost_output, open_missing_streams
 from skerry.errors import InputError, SkerryError
 from skerry.model.private_folder import remove_private_folders
 
@@ -45,13 +46,27 @@ def _common(
 def main() -> None:
     """Run a command; exit code 2 means that the user's input is wrong, 1 anything else."""
     gc.disable()  # until the command is loaded: what is imported stays, and looking through it takes a fifth of a start
-    code = run_command(sys.argv[1:])
-    sys.stdout.flush()
-    sys.stderr.flush()
+    open_missing_streams()
+    code = _run_and_flush(sys.argv[1:])
     # Not by sys.exit: a run that was stopped leaves Spark's callback threads in the middle of a batch, and
     # DuckDB would complain on the terminal of what they still hold. The JVM ends when this process does.
     remove_private_folders()
     os._exit(code)
+
+
+def _run_and_flush(arguments: Sequence[str]) -> int:
+    """Run a command; if what it prints cannot be written, that is all that went wrong."""
+    try:
+        code = run_command(arguments)
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # there is none where it was closed
+            stream.flush()
+    except OSError as error:
+        reason = explain_lost_output(error)
+        if reason is None:
+            raise
+        typer.echo(f"error: {reason}", err=True)
+        return 1
+    return code
 
 
 def run_command(arguments: Sequence[str]) -> int:
