@@ -110,3 +110,22 @@ def test_columns_may_have_any_name(tmp_path):
     path = written(tmp_path, f"{header}\n1,2,3,4,5,6.5\n")
     connector = opened(path, dict.fromkeys(names, "INT"), event_time=None)
     assert reasons(connector) == [f"column {names[-1]}: '6.5' is not INT"]
+
+
+@pytest.mark.parametrize(("delimiter", "written"), [(";", ";"), ("\t", r"\\t"), ("|", "\\|")])
+def test_file_with_another_delimiter_is_pointed_out(tmp_path, delimiter, written):
+    path = tmp_path / "a.csv"
+    path.write_text(delimiter.join(["sensor", "speed"]) + "\n")
+    with pytest.raises(SourceError, match=f"then set delimiter='{written}'"):
+        opened(path, {"sensor": "VARCHAR", "speed": "INT"}, event_time=None)
+
+
+@pytest.mark.parametrize(("number", "unit"), [("1777622400", "s"), ("1777622400000", "ms"), ("1777622400.5", "s")])
+def test_times_that_are_numbers_are_rejected_with_the_option_that_reads_them(tmp_path, number, unit):
+    path = tmp_path / "a.csv"
+    path.write_text(f"ts,speed\n{number},1\nsoon,1\n12,1\n")
+    first, *others = reasons(opened(path, {"ts": "TIMESTAMP", "speed": "INT"}))
+    assert first == f"column ts: '{number}' is not TIMESTAMP; if it counts since 1970, set event_time_unit='{unit}'"
+    assert others == ["column ts: 'soon' is not TIMESTAMP", "column ts: '12' is not TIMESTAMP"]
+    read = readings(opened(path, {"ts": "TIMESTAMP", "speed": "INT"}, event_time_unit=unit))
+    assert read[0]["ts"].year == 2026

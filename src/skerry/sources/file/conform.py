@@ -11,6 +11,7 @@ All that needs a look at each value goes through DuckDB in one statement. Texts 
 reads, and reads in the same way, are left to it, which is faster.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -52,6 +53,9 @@ _SHOWN_CHARACTERS = 80
 
 _WHOLE_NUMBER = r"\s*[+-]?[0-9]+(\.0*)?\s*"
 _NUMBER = r"\s*[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:nan|inf|infinity))\s*"
+
+_SINCE_1970 = re.compile(r": '\s*(\d+)(\.\d+)?\s*' is not TIMESTAMP")
+_UNIT_OF_DIGITS = {10: "s", 13: "ms", 16: "us", 19: "ns"}
 
 _TIMES = (TIMESTAMP, TIMESTAMPTZ)
 _BY_ARROW = (*_TIMES, pa.bool_(), pa.string())
@@ -113,7 +117,9 @@ def _find_faults(field: "pa.Field[pa.DataType]", stored: Column, read: Column, r
         yield _explain(stored, _find_rows(stored.is_null()), f"{field.name} is missing")
     if read.null_count > stored.null_count:
         lost = _find_rows(pc.and_(read.is_null(), stored.is_valid()))
-        yield _explain(stored, lost, f"column {field.name}: '", f"' is not {name_column_type(field)}")
+        lost_rows, reasons = _explain(stored, lost, f"column {field.name}: '", f"' is not {name_column_type(field)}")
+        is_clock = required and field.type in _TIMES
+        yield lost_rows, [_add_unit(reason) for reason in reasons] if is_clock else reasons
     if field.type in _TIMES and _reaches_beyond(read):
         read = read.cast(TIMESTAMP)
         beyond = _find_rows(pc.or_(pc.less(read, _to_scalar(EARLIEST)), pc.greater(read, _to_scalar(LATEST))))
@@ -131,6 +137,17 @@ def _explain(stored: Column, rows: Rows, before: str, after: str | None = None) 
         return rows, [before] * rows.size
     texts = show_values(stored.take(rows))
     return rows, [f"{before}{str(text)[:_SHOWN_CHARACTERS]}{after}" for text in texts]
+
+
+def _add_unit(reason: str) -> str:
+    """Say how a number is taken for a time, if it may count since 1970: by its length, that of today's.
+
+    >>> _add_unit("column ts: '1777622400000' is not TIMESTAMP")
+    "column ts: '1777622400000' is not TIMESTAMP; if it counts since 1970, set event_time_unit='ms'"
+    """
+    number = _SINCE_1970.search(reason)
+    unit = _UNIT_OF_DIGITS.get(len(number[1])) if number else None
+    return f"{reason}; if it counts since 1970, set event_time_unit='{unit}'" if unit else reason
 
 
 def show_values(column: Column) -> list[str | None]:

@@ -143,7 +143,20 @@ def _find_column(path: str, name: str, found: Sequence[str]) -> int:
     if len(indices) == 1:
         return indices[0]
     reason = "has no column" if not indices else "has more than one column"
-    raise SourceError(f"{path} {reason} {name!r}; it has {', '.join(found) or 'none'}")
+    raise SourceError(f"{path} {reason} {name!r}; it has {', '.join(found) or 'none'}{_suggest_delimiter(found)}")
+
+
+def _suggest_delimiter(found: Sequence[str]) -> str:
+    """What to do about a file whose columns were all taken for one.
+
+    >>> _suggest_delimiter(["device;time;speed"]), _suggest_delimiter(["device", "time"])
+    ("; are they apart by ';'? then set delimiter=';'", '')
+    """
+    for delimiter in (";", "\t", "|"):
+        if len(found) == 1 and delimiter in found[0]:
+            written = "\\t" if delimiter == "\t" else delimiter
+            return f"; are they apart by '{written}'? then set delimiter='{written}'"
+    return ""
 
 
 @contextmanager
