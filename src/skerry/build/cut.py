@@ -96,12 +96,20 @@ class StateBelow:
     """How far its times may lie behind its clock."""
     partial: Stateful | None = None
 
-    def build_level(self, view: str) -> Level:
-        """As operators."""
-        between = build_chain(self.above)
-        if self.partial:
-            between.append(build_partial(self.partial))
-        return Level(build_state(view, self.state), Edge(self.reader, self.stream, tuple(between), self.lag_us))
+    @property
+    def tables(self) -> tuple[Source, ...]:
+        """The tables that its answers are looked up in."""
+        return tuple(table for node in self.above for table in node.tables)
+
+    def build_between(self, tables: Tables) -> tuple[Operator, ...]:
+        """What makes the other's rows of its answers, with the tables as they are now."""
+        between = build_chain(self.above, tables)
+        return (*between, build_partial(self.partial)) if self.partial else tuple(between)
+
+    def build_level(self, view: str, tables: Tables | None) -> Level:
+        """As operators. Without the tables that it looks up, it can do no more than tell its state."""
+        between = self.build_between(tables or NO_TABLES) if tables is not None or not self.tables else ()
+        return Level(build_state(view, self.state), Edge(self.reader, self.stream, between, self.lag_us))
 
 
 @dataclass(frozen=True)
@@ -182,8 +190,14 @@ class CutView:
 
     @cached_property
     def tables_above(self) -> tuple[str, ...]:
-        """The tables that answers of the state are looked up in, by name."""
-        return tuple(table.name for node in self.above for table in node.tables) if self.state else ()
+        """The tables that answers of its states are looked up in, by name."""
+        between = tuple(table.name for each in self.below for table in each.tables)
+        above = tuple(table.name for node in self.above for table in node.tables) if self.state else ()
+        return (*between, *above)
+
+    def build_between(self, tables: Tables) -> list[tuple[Operator, ...]]:
+        """What stands between its states, from the lowest up, with the tables as they are now."""
+        return [each.build_between(tables) for each in self.below]
 
     def build_above(self, tables: Tables = NO_TABLES) -> list[Operator]:
         """What makes the view's rows of the answers of its state, with the tables as they are now."""
@@ -196,7 +210,8 @@ class CutView:
         if self.entries and not self.below:
             top = Entrance(top, [stream for _, stream in self.entries])
         if self.below:
-            top = Cascade([*(each.build_level(self.name) for each in self.below), Level(top)], self.entries)
+            levels = [each.build_level(self.name, tables) for each in self.below]
+            top = Cascade([*levels, Level(top)], self.entries)
         knows_all = tables is not None or not self.tables_above
         return Chain([top, *(self.build_above(tables or NO_TABLES) if knows_all else [])])
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -60,6 +60,12 @@ class Cascade(Operator):
             if level.edge:
                 above = self._levels[level.edge.level]
                 above.delay_us = max(above.delay_us, level.delay_us + level.edge.lag_us)
+
+    def replace_between(self, between: Sequence[tuple[Operator, ...]]) -> None:
+        """Put others between the levels, from the lowest up; they give the same columns."""
+        for level, operators in zip(self._levels[:-1], between, strict=True):
+            assert level.edge is not None
+            level.edge = replace(level.edge, between=operators)
 
     def transition(self, batch: pa.RecordBatch, stream: int = 0) -> pa.RecordBatch:
         """Let the readings in where they belong, and hand what follows upward."""

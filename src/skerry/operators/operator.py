@@ -86,6 +86,11 @@ class Chain(Operator):
         self._links = tuple(links)
         self.schema = self._links[-1].schema
 
+    @property
+    def first(self) -> Operator:
+        """The one that may hold state."""
+        return self._links[0]
+
     def replace_rest(self, links: Iterable[Operator]) -> None:
         """Put others behind the first; they give the same columns."""
         self._links = (self._links[0], *links)

@@ -9,6 +9,7 @@ from skerry.build.table import NO_TABLES, Tables
 from skerry.errors import LimitError
 from skerry.model.batch import empty
 from skerry.model.time import END_OF_TIME, START_OF_TIME, Micros
+from skerry.operators.cascade import Cascade
 from skerry.operators.operator import Chain, Operator
 from skerry.pipeline.outcome import count_growth
 from skerry.pipeline.watermark import watermark_of_view
@@ -46,15 +47,20 @@ class ViewAtWork:
     def see(self, tables: Tables) -> None:
         """Look answers up in other versions of the tables, if it looks them up at all."""
         if any(tables[name] is not self._tables.get(name) for name in self.view.tables_above):
-            assert isinstance(self.operator, Chain)
-            self.operator.replace_rest(self.view.build_above(tables))
-            self._tables = tables
+            self._build_again(tables)
 
     def replace_view(self, view: CutView, tables: Tables) -> None:
         """Go on as a view that makes something else of the same state."""
+        self.view = view
+        self._build_again(tables)
+
+    def _build_again(self, tables: Tables) -> None:
+        """Put what keeps no state in place of what there was: it looks up in these tables."""
         assert isinstance(self.operator, Chain)
-        self.view, self._tables = view, tables
-        self.operator.replace_rest(view.build_above(tables))
+        self.operator.replace_rest(self.view.build_above(tables))
+        if isinstance(self.operator.first, Cascade):
+            self.operator.first.replace_between(self.view.build_between(tables))
+        self._tables = tables
 
     def note_newest(self, source: str, newest: Micros) -> None:
         """Note how far a source has come. It never goes back."""

@@ -1,7 +1,5 @@
 """Whether a view that reads other views can know when its windows are complete."""
 
-from collections.abc import Sequence
-
 from skerry.errors import InputError
 from skerry.plan.node import Node, Stateful, Stateless
 from skerry.plan.union import list_parts
@@ -21,7 +19,7 @@ def split_spine(root: Node) -> tuple[tuple[Stateless, ...], Node]:
 
 
 def check_times(view: ViewPlan) -> None:
-    """Refuse a state over another state whose answers it cannot wait for, and tables looked up between the two."""
+    """Refuse a state over another state whose answers it cannot wait for."""
     _, base = split_spine(view.root)
     if isinstance(base, Stateful):
         _check_below(view, base)
@@ -43,14 +41,7 @@ def find_lag(view: ViewPlan, state: Stateful, position: int, base: Stateful) -> 
 def _check_below(view: ViewPlan, state: Stateful) -> None:
     for position, relation in enumerate(state.inputs):
         for part in list_parts(relation):
-            between, base = split_spine(part)
+            _, base = split_spine(part)
             if isinstance(base, Stateful):
-                _check_lookups(view, between)
                 _check_below(view, base)
                 find_lag(view, state, position, base)
-
-
-def _check_lookups(view: ViewPlan, nodes: Sequence[Stateless]) -> None:
-    if any(node.tables for node in nodes):
-        message = "a table is looked up beside a source, or for the answers of a view, not between two parts with state"
-        raise InputError(f"view {view.name!r}: {message}")

@@ -13,12 +13,14 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from skerry.catalog import Source
 from skerry.lang.sql.clauses import conjuncts, list_items
 from skerry.lang.sql.create_source import identifier
 from skerry.lang.sql.group_windows import find_piece
 from skerry.lang.sql.streams import Streams
 from skerry.lang.sql.time_bounds import bounds_of
 from skerry.model.window import WINDOW_END, WINDOW_START
+from skerry.plan.view import VIEW_CONNECTOR
 
 __all__ = ["lift_aggregate"]
 
@@ -59,7 +61,7 @@ class _Relations:
             if source is not None:
                 self.columns |= set(source.schema.names)
                 if not source.is_table:
-                    self._times[item.alias_or_name.lower()] = [source.event_time] if source.event_time else []
+                    self._times[item.alias_or_name.lower()] = _list_times(source, streams)
 
     @property
     def has_windows(self) -> bool:
@@ -93,6 +95,12 @@ class _Relations:
         return any(one == own and most > 0 for part in parts for one, _, most in bounds_of(part, self.find_time))
 
 
+def _list_times(source: Source, streams: Streams) -> list[str]:
+    if source.connector == VIEW_CONNECTOR:
+        return streams.plan(source.name).root.time_columns
+    return [source.event_time] if source.event_time else []
+
+
 def _list_groups(tree: exp.Select, relations: _Relations) -> Iterator[exp.Expr]:
     group = tree.args.get("group")
     for part in group.expressions if group else []:
@@ -122,7 +130,7 @@ def _lift(tree: exp.Select, relations: _Relations, window: exp.Table | None) -> 
     inner = exp.Select(**{name: tree.args[name].copy() for name in ("from_", "from", "where") if tree.args.get(name)})
     inner.set("joins", [join.copy() for join in tree.args["joins"]])
     columns: dict[str, exp.Expr] = {}
-    lifted = outer.transform(lambda node: _lift_column(node, columns, inner))
+    lifted = outer.transform(lambda node: _lift_column(node, columns, has_window=window is not None))
     assert isinstance(lifted, exp.Select)
     joined = exp.to_identifier(_JOINED, quoted=True)
     if window is None:
@@ -130,7 +138,7 @@ def _lift(tree: exp.Select, relations: _Relations, window: exp.Table | None) -> 
     else:
         time = window.this.expressions[1].copy()
         time.set("table", exp.to_identifier(window.alias_or_name, quoted=True))
-        moment = _lift_column(time, columns, inner)
+        moment = _lift_column(time, columns, has_window=False)
         call = exp.Anonymous(
             this=window.this.name, expressions=[exp.Column(this=joined), moment, *window.this.expressions[2:]]
         )
@@ -149,11 +157,11 @@ def _name(part: exp.Expr) -> exp.Expr:
     return exp.alias_(part.copy(), part.name, quoted=part.this.quoted) if is_column else part.copy()
 
 
-def _lift_column(node: exp.Expr, columns: dict[str, exp.Expr], inner: exp.Select) -> exp.Expr:
+def _lift_column(node: exp.Expr, columns: dict[str, exp.Expr], *, has_window: bool) -> exp.Expr:
     """A column of the join under the name that it has above."""
     if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
         return node
-    if node.name.lower() in _ENDS:
+    if has_window and node.name.lower() in _ENDS:  # of the window that is laid above
         found = exp.column(node.name.lower())
     else:
         text = node.sql()
