@@ -18,14 +18,17 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 _BY_STEPS = {"growing", "perhaps_now", "bounded", "adapted", "many", "last"}
 
 
-def run(project: Path, doings: dict[int, str], before: set[int] = frozenset(), script: str = FEW_VIEWS) -> Outcome:
-    """Run on Spark, keeping history; it breaks off before some batches are recorded, and goes on."""
-    breaks, done = set(before), set[int]()
+def run(project: Path, doings: dict[int, str], before: set[int], after: set[int]) -> Outcome:
+    """Run on Spark, keeping history; it breaks off before and after some batches are recorded, and goes on."""
+    breaks, done, script = set(before), set[int](), FEW_VIEWS
 
     def act(total: Outcome) -> None:
         if total.batches not in done and (doing := doings.get(total.batches)):
             connect(project).execute(doing)
         done.add(total.batches)
+        if total.batches in after:
+            after.remove(total.batches)
+            raise RuntimeError("breaks off before Spark has noted the batch as done")
 
     settings = Settings("spark", "local[2]", project / "kept", step_rows=50, history=True)
     while True:
@@ -45,11 +48,15 @@ def test_views_that_come_with_all_of_history_answer_as_if_they_had_been_there(tm
     for name in VIEWS:
         since[name] = dice.randrange(1, 12)
         doings[since[name]] = doings.get(since[name], "") + begin_with(VIEWS[name])
-    outcome = run(project, doings, before={since["trips"], since["jams"]})
+    # Batches are counted from 0: the first that a view sees is recorded when there is one more.
+    breaks = {since["counts"] + 1, since["by_mjoin"] + 1, since["together"] + 1}
+    outcome = run(project, doings, before={since["trips"], since["jams"]}, after=breaks)
     database = connect(whole)
     database.execute(FEW_VIEWS + "".join(VIEWS.values()))
     database.run(FileSink(whole / "out", "csv"), Settings("fjord", step_rows=50))
     assert (outcome.refused, outcome.came) == ({}, since)
+    kept = connect(project).sql("SELECT count(*) AS n FROM history.road").to_arrow().to_pylist()
+    assert kept == [{"n": outcome.tallies["road"].accepted}]
     for name in [*VIEWS.keys() - _BY_STEPS, "mean", "change", "by_snjoin"]:
         assert rows(parts(project / "out", name)) == rows(parts(whole / "out", name)), name
     for name in ("growing", "perhaps_now"):
