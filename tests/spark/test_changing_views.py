@@ -9,6 +9,7 @@ import pytest
 
 from skerry.catalog import Catalog
 from skerry.database import Database, Settings, connect
+from skerry.database.running_pipeline import RunningPipeline
 from skerry.pipeline.outcome import Outcome
 from skerry.sinks.files import FileSink
 from tests.fjord.many_views import lay_out
@@ -225,11 +226,21 @@ def test_view_comes_while_nothing_is_read(tmp_path):
     with database.start(Settings("spark", "local[2]")) as pipeline:
         pipeline.view("all_of").wait(rows=1, timeout=120)
         database.execute("CREATE MATERIALIZED VIEW more AS SELECT a + 1 AS a FROM s")
-        deadline = time.monotonic() + 60
-        while "more" not in pipeline.outcome.came and time.monotonic() < deadline:
-            time.sleep(0.1)
+        _wait_for(pipeline, "more")
         (tmp_path / "2.csv").write_text("a\n2\n")
         assert pipeline.view("more").wait(rows=1, timeout=120).to_pylist() == [{"a": 3}]
+        brought = "CREATE SOURCE t (b INT) WITH (connector='folder', path='other/*.csv', settle='0s')"
+        database.execute(f"{brought}; CREATE MATERIALIZED VIEW brought AS SELECT b FROM t")
+        (tmp_path / "other").mkdir()
+        (tmp_path / "other" / "1.csv").write_text("b\n7\n")
+        _wait_for(pipeline, "brought")
+        assert pipeline.view("brought").wait(rows=1, timeout=120).to_pylist() == [{"b": 7}]
+
+
+def _wait_for(pipeline: RunningPipeline, view: str) -> None:
+    deadline = time.monotonic() + 60
+    while view not in pipeline.outcome.came and time.monotonic() < deadline:
+        time.sleep(0.1)
 
 
 def test_view_comes_to_a_source_that_spark_reads(tmp_path):
