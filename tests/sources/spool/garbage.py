@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import cbor2
 
-__all__ = ["Payload", "make_cbor", "make_csv", "make_json", "make_json_line"]
+__all__ = ["Payload", "make_cbor", "make_csv", "make_json", "make_json_line", "make_state"]
 
 GOOD, BAD, EITHER = "good", "bad", "either"
 """Answered; a dead letter; or one of both, for what it says is a matter of taste."""
@@ -161,3 +161,28 @@ def make_csv(random_: random.Random, name: str) -> Payload:
 
 def _randbytes(random_):
     return random_.randbytes(random_.randrange(1, 60)).translate(None, b'\n\r"')
+
+
+_FIELDS = ("control", "program", "sample_period_ms", "columns", "ranges", "asleep", "battery", "listens_ms", "kind")
+_FIELDS += ("latitude", "longitude", "programs", "units")
+
+
+def make_state(random_: random.Random) -> bytes:
+    """What a sensor may say of itself, in JSON or CBOR: some of it sound, most of it not."""
+    encode = random_.choice([cbor2.dumps, lambda said: json.dumps(said).encode()])
+    said = {name: _anything(random_) for name in random_.sample(_FIELDS, random_.randrange(1, 6))}
+    kinds = [
+        lambda: encode({"control": random_.randrange(9), "listens_ms": 50, "battery": random_.random()}),
+        lambda: encode(said),
+        lambda: _cut(random_, encode(said)),
+        lambda: random_.randbytes(random_.randrange(40)),
+        lambda: encode(_anything(random_)),
+        lambda: b"[" * random_.randrange(5_000),
+    ]
+    return random_.choice(kinds)()
+
+
+def _anything(random_: random.Random) -> object:
+    kinds = [None, True, -1, 7, 1.5, 2**70, 10**400, 1e308, float("nan"), float("inf"), "", "raw", "\0", "x" * 999]
+    kinds += [[], ["raw", "raw"], [[None, 3]], {}, {"speed": [[1, 2]]}, {"speed": "mph"}, {"a": {"a": []}}]
+    return random_.choice(kinds)

@@ -1,5 +1,6 @@
 """Whatever is sent, each reading is answered or is a dead letter with a reason; what is sound is always answered."""
 
+import json
 import random
 import time
 from collections import Counter
@@ -13,10 +14,12 @@ from skerry import connect
 from skerry.database import Settings
 from skerry.fjord.runtime import FjordRuntime
 from skerry.pipeline.runtime import RunOptions
+from skerry.sensors.messages import Setting
 from skerry.sinks.memory import MemorySink
 from skerry.sources.mqtt.client import MqttReceiving
 from skerry.sources.mqtt.connector import MqttConnector
-from tests.sources.spool.garbage import BAD, GOOD, make_cbor, make_csv, make_json, make_json_line
+from skerry.sources.source import Split
+from tests.sources.spool.garbage import BAD, GOOD, make_cbor, make_csv, make_json, make_json_line, make_state
 
 MQTT = """
 CREATE SOURCE road (sensor VARCHAR, ts TIMESTAMP, value DOUBLE, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
@@ -104,6 +107,31 @@ def test_each_message_is_answered_or_a_dead_letter(encoding, make, count, tmp_pa
     database.execute(MQTT.format(encoding=encoding))
     sink, tally = run(database, sum(payload.readings for payload in payloads), payloads)
     check(payloads, lambda place: place.split("/")[1], sink, tally)
+
+
+@pytest.mark.parametrize("count", SOME)
+def test_each_state_is_taken_or_a_dead_letter(count, tmp_path):
+    random_ = random.Random(count)
+    database = connect(tmp_path)
+    database.execute(MQTT.format(encoding="json"))
+    [opened] = database.pipeline(database.plans(), Settings("fjord")).connectors
+    source = opened.spool_in(tmp_path / "spool")
+    folder, identity = source._find_folder(), source._identity()
+    with Unconnected("road", source.options, source.base, folder, identity) as receiving:
+        receiving.want({}, Setting("raw", ranges={"value": ((0.0, None),)}))
+        for number in range(count):
+            message = paho.MQTTMessage(topic=f"road/{number % 50}/state".encode())
+            message.payload, message.qos = make_state(random_), 1
+            receiving._on_message(None, None, message)
+    receiving.check()
+    [lane] = source.lanes()
+    parts = source.read(Split("road", lane.name, 0, lane.count()))
+    reasons = [reason for part in parts for reason in part.rejects.column("reason").to_pylist()]
+    states = [proxy.state.to_json() for proxy in receiving.list_proxies().values() if proxy.state]
+    assert json.dumps(states, allow_nan=False)
+    assert len(states) > 5
+    assert count > len(reasons) > count / 3
+    assert all(reason.startswith("a state that cannot be read: ") for reason in reasons)
 
 
 @pytest.mark.parametrize("count", SOME)
