@@ -12,6 +12,7 @@ from skerry.model.time import Micros, seconds
 from skerry.sensors.discover import Sample, propose
 from skerry.sensors.discover.script import list_options, write_script
 from skerry.sensors.messages import SensorState, Setting
+from skerry.sources.mqtt.topic import Topic
 
 NOW = 1_790_000_000
 FORMS = {
@@ -162,6 +163,8 @@ def test_sensors_that_fill_different_columns_of_one_source_name_theirs():
         (["a", "b", "c"], ["{sensor}"]),
         (["i80/a/data"], ["i80/{sensor}/data"]),
         (["plant/speed"], ["plant/speed"]),
+        (["br{ace}/a/data", "br{ace}/b/data"], ["+/{sensor}/data"]),
+        (["pl{ant/speed"], ["+/speed"]),
     ],
 )
 def test_level_that_differs_names_the_sensor(topics, patterns):
@@ -229,4 +232,5 @@ def test_whatever_is_heard_gives_scripts_that_can_be_read(topics, payloads):
         session.execute(write_script(found, {"connector": "mqtt", "topic": found.topic, **list_options(found)}))
         (source,) = session.catalog.sources()
         assert dict(zip(source.schema.names, source.schema.types, strict=True)).keys() == set(found.columns)
+        assert set(Topic.parse(found.topic).columns) <= set(found.columns)
         session.catalog.close()

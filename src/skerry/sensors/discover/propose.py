@@ -304,7 +304,7 @@ def _states_by_sensor(group: TopicGroup, states: Mapping[Levels, SensorState]) -
 
 def _is_beside(group: TopicGroup, levels: Levels, sensor_level: int) -> bool:
     pairs = zip(group.pattern[:sensor_level], levels, strict=False)
-    return all(mine == other or mine.startswith("{") for mine, other in pairs)
+    return all(mine in (other, "+") or mine.startswith("{") for mine, other in pairs)
 
 
 def _describe_sensors(

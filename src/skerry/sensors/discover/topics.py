@@ -47,14 +47,14 @@ class TopicGroup:
         """What the source may be called: after the last level that is the same for all and says something."""
         if self.value not in (None, VALUE):
             return str(self.value)
-        said = [level for level in self.pattern if not level.startswith("{") and level.lower() not in _GENERIC]
+        said = [level for level in self.pattern if level[:1] not in ("{", "+") and level.lower() not in _GENERIC]
         found = re.sub(r"\W+", "_", said[-1].lower(), flags=re.ASCII).strip("_") if said else ""
         return found if found and not found[0].isdigit() else f"source_{found}".rstrip("_")
 
     def covers(self, levels: Levels) -> bool:
         """Whether a topic is one of this group."""
         return len(levels) == len(self.pattern) and all(
-            mine in (other,) or mine.startswith("{") for mine, other in zip(self.pattern, levels, strict=True)
+            mine in (other, "+") or mine.startswith("{") for mine, other in zip(self.pattern, levels, strict=True)
         )
 
 
@@ -204,5 +204,6 @@ def _make_group(topics: Sequence[Levels], sensor: int | None, value: str | None 
     pattern = []
     for level, name in enumerate(topics[0]):
         differs = any(topic[level] != name for topic in topics)
-        pattern.append("{sensor}" if level == sensor else f"{{level_{level + 1}}}" if differs else name)
+        own = "+" if re.search("[{}]", name) else name  # braces are a column's to a source
+        pattern.append("{sensor}" if level == sensor else f"{{level_{level + 1}}}" if differs else own)
     return TopicGroup(tuple(pattern), sensor, value)
