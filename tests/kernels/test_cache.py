@@ -50,3 +50,14 @@ def test_kernel_that_cannot_be_kept_is_compiled_all_the_same(tmp_path):
     call += "; print(f(z((1, 2), i), z(1, i), z((1, 2), i)))"
     done = subprocess.run([sys.executable, "-c", call], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_kernel_runs_where_its_code_cannot_be_written(tmp_path):
+    """A limit on the size of files stands for a disk that fills up after the folder was found to be writable."""
+    environment = {"PATH": "", "XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
+    call = "import numpy as np, resource, signal; from skerry.kernels.hash import hash_integers as f"
+    call += "; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"
+    call += "; print(f(np.zeros(2, np.int64)).size)"
+    done = subprocess.run([sys.executable, "-c", call], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr
+    assert "a compiled kernel is not kept: File too large" in done.stderr

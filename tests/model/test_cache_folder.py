@@ -1,4 +1,6 @@
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -35,3 +37,13 @@ def test_user_without_a_home_has_no_cache_of_his_own(monkeypatch, tmp_path):
     monkeypatch.setattr("os.path.expanduser", lambda path: path)
     assert name_cache_folder() is None
     assert find_cache_folder().parent == tmp_path
+
+
+def test_full_disk_is_no_folder_to_keep_things_in(tmp_path):
+    environment = {"PATH": "", "XDG_CACHE_HOME": str(tmp_path / "full"), "TMPDIR": str(tmp_path)}
+    program = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+    program += "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); "
+    program += "from skerry.model.cache_folder import find_cache_folder; print(find_cache_folder())"
+    environment["PYTHONPATH"] = ":".join(sys.path)
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(tmp_path / f"skerry-cache-{os.getuid()}")

@@ -6,6 +6,7 @@ and a changed module is never met by code that was compiled against the old one.
 """
 
 import hashlib
+import logging
 import os
 import re
 import shutil
@@ -15,12 +16,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import _CacheLocator
+from numba.core.caching import FunctionCache, _CacheLocator
 
 from skerry.model.cache_folder import find_cache_folder
 
-__all__ = ["KernelCache"]
+__all__ = ["KernelCache", "KernelFiles"]
 
+_log = logging.getLogger(__name__)
 _PACKAGE = Path(__file__).resolve().parents[1]
 _OWN_IMPORT = re.compile(r"^(?:from|import) skerry\.([\w.]+)", re.MULTILINE)
 _KEPT_SECONDS = 30 * 24 * 3600.0
@@ -62,6 +64,17 @@ class KernelCache(_CacheLocator):
     def get_disambiguator(self) -> str:
         """What tells functions of one name apart: their line."""
         return str(self._line)
+
+
+class KernelFiles(FunctionCache):
+    """The machine code of one function in its folder. What cannot be written there, the next process compiles too."""
+
+    def save_overload(self, sig: object, data: object) -> None:
+        """Keep machine code, unless the disk is full or gone: a kernel that works is no reason to stop."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _log.warning("a compiled kernel is not kept: %s: %s", error.strerror, error.filename or self.cache_path)
 
 
 def _name(file: Path) -> str:

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numba import config, njit
 
+from skerry.kernels._cache import KernelFiles
+
 __all__ = ["kernel"]
 
 _numba_settings: Any = config
@@ -27,7 +29,8 @@ def kernel(function: Function) -> Function:
     before = _numba_settings.CACHE_LOCATOR_CLASSES
     _numba_settings.CACHE_LOCATOR_CLASSES = _CACHE  # for our kernels, not for those of others
     try:
-        compiled: Any = njit(cache=True, nogil=True)(function)
+        compiled: Any = njit(nogil=True)(function)
+        compiled._cache = KernelFiles(function)
     finally:
         _numba_settings.CACHE_LOCATOR_CLASSES = before
     return compiled

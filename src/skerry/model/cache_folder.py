@@ -7,6 +7,8 @@ from pathlib import Path
 
 __all__ = ["find_cache_folder", "name_cache_folder"]
 
+_PROBE_BYTES = 1 << 20
+
 
 def name_cache_folder() -> Path | None:
     """The folder in the user's cache (``XDG_CACHE_HOME``, else ``~/.cache``); None for a user without a home."""
@@ -31,7 +33,8 @@ def _find(wanted: Path | None) -> Path:
 def _is_writable(folder: Path) -> bool:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(_PROBE_BYTES))  # a full disk still lets one make a file
             return True
     except OSError:
         return False
