@@ -37,6 +37,10 @@ CASES = [
         said("Job aborted", "Caused by: java.lang.A$Exception: first\n\tat B\nCaused by: java.io.IOException: last\n"),
         RunError("last"),
     ),
+    (
+        "org.apache.spark.SparkException: Cannot call methods on a stopped SparkContext.\nThis stopped one was at:\n",
+        RunError("Spark ended before its work was done: its process was told to end, or failed"),
+    ),
     (said("x", "OSError: [Errno 28] No space left on device\n"), RunError("[Errno 28] No space left on device")),
     (QUERY.format("Broken pipe") + PLAN, RunError("Broken pipe")),
     ("", RunError("Spark gave no reason")),

@@ -43,7 +43,10 @@ def translate(error: Exception, checkpoint: Path) -> SkerryError:
         found = getattr(errors, kind, None)
         wrong_input = isinstance(found, type) and issubclass(found, InputError)
         return InputError(message) if wrong_input else RunError(message)
-    return _find_damage(text, checkpoint) or RunError(find_cause(text))
+    cause = find_cause(text)
+    if "stopped SparkContext" in cause:
+        cause = "Spark ended before its work was done: its process was told to end, or failed"
+    return _find_damage(text, checkpoint) or RunError(cause)
 
 
 def has_lost_a_worker(error: Exception) -> bool:
