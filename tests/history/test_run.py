@@ -120,6 +120,11 @@ def test_stream_that_has_no_history_yet_is_empty(tmp_path):
     assert database.sql("SELECT * FROM history.road").to_arrow().num_rows == 0
 
 
+def test_answers_are_there_when_a_run_has_written_them(tmp_path):
+    with pytest.raises(InputError, match="no answers of 'mean'; no run of this project has written any yet"):
+        open_project(lay_out(tmp_path)).sql("SELECT * FROM answers.mean")
+
+
 def test_bounded_input_is_kept_only_when_that_is_asked_for(tmp_path):
     folder = lay_out(tmp_path, 1)
     open_project(folder).run(FileSink(folder / "out", "csv"), Settings("fjord"))

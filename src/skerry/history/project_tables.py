@@ -74,7 +74,8 @@ class ProjectTables:
         folder = next((each / name for each in reversed(_read_folders(self._project)) if (each / name).is_dir()), None)
         if folder is None:
             known = sorted({path.name for each in _read_folders(self._project) for path in _list_outputs(each)})
-            raise InputError(f"there are no answers of {name!r}; there are some of {', '.join(known) or 'none'}")
+            written = f"there are some of {', '.join(known)}" if known else "no run of this project has written any yet"
+            raise InputError(f"there are no answers of {name!r}; {written}")
         files, declared = [part.path for part in find_parts(folder)], self._find_schema(name)
         if not files and declared is None:
             raise InputError(f"there are no answers of {name!r} yet")

@@ -87,6 +87,9 @@ def test_select_in_a_script_sees_what_stands_before_it(session):
         ("SELECT * FROM '/etc/passwd'", "a SELECT by itself gives no answers"),
         ("DROP SOURCE road", "expected one SELECT"),
         ("SELECT 1; SELECT 2", "expected one SELECT"),
+        ("SHOW TABLES", "SELECT * FROM sources, SELECT * FROM views"),
+        ("DESCRIBE road", "in SELECT * FROM sources"),
+        ("SUMMARIZE road", "SELECT COUNT(*), MIN(x)"),
     ],
 )
 def test_what_the_catalogue_cannot_answer_is_refused(session, query, message):

@@ -85,7 +85,8 @@ class Session:
         """The rows of one SELECT over the catalogue."""
         statements = read(query)
         if len(statements) != 1 or not isinstance(statements[0].tree, exp.Query):
-            raise SqlError("expected one SELECT; other statements are for skerry run, or execute in Python")
+            message = "expected one SELECT; other statements are for skerry run, or execute in Python"
+            raise SqlError(_find_listing(query) or message)
         with self.catalog.all_or_nothing(), _locate_errors(statements[0]):
             return self._select(statements[0])
 
@@ -282,6 +283,18 @@ def _own_name(table: exp.Expr) -> str:
     if table.args.get("db"):
         raise SqlError(f"{table.sql('risingwave')!r} has a name in two parts; write {table.name}", location_of(table))
     return check_name(identifier(table), location_of(table))
+
+
+def _find_listing(query: str) -> str | None:
+    """What to write in place of a statement that asks what there is."""
+    word = (query.split() or [""])[0].upper()
+    listings = "SELECT * FROM sources, SELECT * FROM views"
+    instead = {
+        "DESCRIBE": f"the columns of sources are in {listings.partition(',')[0]}",
+        "SHOW": f"what there is is told by {listings}",
+        "SUMMARIZE": "write the aggregates: SELECT COUNT(*), MIN(x), MAX(x), AVG(x), APPROX_QUANTILE(x, 0.5) FROM ...",
+    }
+    return f"{word} is not available; {instead[word]}" if word in instead else None
 
 
 @contextmanager
