@@ -48,7 +48,20 @@ ALIKE = [
     f"WITH {EVERY} SELECT sensor, minute, n - LAG(n) OVER (PARTITION BY sensor ORDER BY minute) AS d FROM a",
     f"SELECT b.ts AS t, SUM(a.temp * b.temp) AS s {NEAR} WHERE a.temp > 9 GROUP BY b.ts",
 ]
+SAME = "TUMBLE(r, ts, INTERVAL '1' MINUTE) AS b WHERE b.window_start = a.window_start AND b.temp > 15"
+LATER = "r AS b WHERE date_trunc('minute', b.ts) = date_trunc('minute', a.ts) AND b.temp > 15"
 TWINS = {
+    **{
+        f"SELECT a.sensor, a.ts, a.temp FROM TUMBLE(r, ts, INTERVAL '1' MINUTE) AS a WHERE {asked.format(SAME)}": (
+            f"SELECT a.sensor, a.ts, a.temp FROM r AS a WHERE {asked.format(LATER)}"
+        )
+        for asked in (
+            "EXISTS (SELECT 1 FROM {} AND b.sensor > a.sensor)",
+            "NOT EXISTS (SELECT 1 FROM {} AND b.sensor = a.sensor)",
+            "a.sensor IN (SELECT b.sensor FROM {}) AND a.temp < 5",
+            "a.sensor NOT IN (SELECT b.sensor FROM {})",
+        )
+    },
     """SELECT l.sensor, l.n, r.m FROM
         (SELECT sensor, window_start, window_end, COUNT(*) AS n FROM TUMBLE(r, ts, INTERVAL '1' MINUTE)
          GROUP BY sensor, window_start, window_end) AS l
@@ -113,6 +126,10 @@ WRONG = {
     "SELECT * REPLACE (temp + 1 AS tmp) FROM r": "unknown column 'tmp'",
     "SELECT * EXCLUDE (temp) REPLACE (temp + 1 AS temp) FROM r": "leaves column 'temp' out",
     "SELECT sensor, COUNT(*) FROM r GROUP BY sensor, date_trunc('month', ts)": "needs a window",
+    "SELECT 1 FROM TUMBLE(r, ts, INTERVAL '1' HOUR) AS a WHERE EXISTS (SELECT 1 "
+    "FROM TUMBLE(r, ts, INTERVAL '1' HOUR) AS b WHERE a.sensor = b.sensor)": "a stream is asked over a window of time",
+    "SELECT 1 FROM TUMBLE(r, ts, INTERVAL '1' HOUR) AS a WHERE EXISTS (SELECT 1 "
+    "FROM TUMBLE(r, ts, INTERVAL '2' HOUR) AS b WHERE a.window_start = b.window_start)": "a stream is asked over a window",
     "SELECT COUNT(*) FROM TUMBLE(r, ts, INTERVAL '1' HOUR, INTERVAL '1' DAY, INTERVAL '1' DAY)": "3 or 4 arguments",
 }
 

@@ -8,6 +8,7 @@ times say how far apart they may be.
 from dataclasses import dataclass, replace
 from functools import reduce
 from math import isinf
+from typing import TypeGuard
 
 from sqlglot import exp
 
@@ -23,6 +24,7 @@ from skerry.lang.sql.time_bounds import TimeBounds, bounds_of
 from skerry.model.dialect import write_expression
 from skerry.model.expression import Expression, list_columns
 from skerry.model.time import Micros
+from skerry.model.window import WINDOW_END, WINDOW_START, GroupWindow, Window
 from skerry.plan.absence import Absence, NotIn, Presence
 from skerry.plan.node import Node
 from skerry.plan.project import Project
@@ -98,7 +100,7 @@ def _find_other(subquery: Subquery) -> From:
     (other,) = subquery.reads
     if other.last_rows is not None:
         raise SqlError("EXISTS and IN go by time: write SLIDING in place of LAST_ROWS", location_of(tree))
-    if other.window is not None or other.time is None:
+    if other.time is None or (other.window is not None and not _is_tumbling(other.window)):
         raise _refuse_window(other, tree)
     return other
 
@@ -107,6 +109,11 @@ def _lay_windows(present: From, other: From, subquery: Subquery) -> tuple[From, 
     """Both relations, how long their readings stay said: by their windows, or by what is asked of their times."""
     if other.span_us is not None:
         return present, other
+    if _is_tumbling(other.window):
+        if present.window != other.window or not any(map(_is_same_window, subquery.ties)):
+            raise _refuse_window(other, subquery.tree)
+        span_us = other.window.size_us
+        return replace(present, span_us=span_us), replace(other, span_us=span_us)
 
     def find_time(column: exp.Column) -> int | None:
         at = 1 if subquery.has(column) else 0
@@ -117,6 +124,16 @@ def _lay_windows(present: From, other: From, subquery: Subquery) -> tuple[From, 
     if isinf(before) or isinf(after):
         raise _refuse_window(other, subquery.tree)
     return replace(present, span_us=Micros(int(after))), replace(other, span_us=Micros(int(before)))
+
+
+def _is_tumbling(window: GroupWindow | None) -> TypeGuard[Window]:
+    return isinstance(window, Window) and window.tumbling
+
+
+def _is_same_window(tie: tuple[exp.Expr, exp.Expr]) -> bool:
+    """Whether two ends of windows are equal: those of one TUMBLE."""
+    names = {end.name.lower() if isinstance(end, exp.Column) else "" for end in (each.unnest() for each in tie)}
+    return names in ({WINDOW_START}, {WINDOW_END})
 
 
 def _refuse_window(other: From, tree: exp.Expr) -> SqlError:
