@@ -129,7 +129,7 @@ WRONG = {
     "SELECT 1 FROM TUMBLE(r, ts, INTERVAL '1' HOUR) AS a WHERE EXISTS (SELECT 1 "
     "FROM TUMBLE(r, ts, INTERVAL '1' HOUR) AS b WHERE a.sensor = b.sensor)": "a stream is asked over a window of time",
     "SELECT 1 FROM TUMBLE(r, ts, INTERVAL '1' HOUR) AS a WHERE EXISTS (SELECT 1 "
-    "FROM TUMBLE(r, ts, INTERVAL '2' HOUR) AS b WHERE a.window_start = b.window_start)": "a stream is asked over a window",
+    "FROM TUMBLE(r, ts, INTERVAL '2' HOUR) AS b WHERE a.window_start = b.window_start)": "a stream is asked over",
     "SELECT COUNT(*) FROM TUMBLE(r, ts, INTERVAL '1' HOUR, INTERVAL '1' DAY, INTERVAL '1' DAY)": "3 or 4 arguments",
 }
 
