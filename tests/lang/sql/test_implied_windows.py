@@ -28,6 +28,11 @@ ALIKE = [
     "SELECT time_bucket(INTERVAL '5 minutes', x.ts) AS b, AVG(temp) AS t FROM r AS x WHERE temp > 3 GROUP BY 1",
     "SELECT sensor, CAST(ts AS DATE) AS day, SUM(temp) AS s FROM r GROUP BY sensor, CAST(ts AS DATE)",
     "SELECT * EXCLUDE (temp) FROM r",
+    "SELECT temp * 2 AS twice, twice + 1 AS more, sensor || more AS text FROM r WHERE more > 9",
+    "SELECT temp * 2 AS temp, temp + 1 AS more FROM r",
+    "SELECT date_trunc('minute', ts) AS t, MAX(temp) AS hi, MIN(temp) AS lo, hi - lo AS spread FROM r GROUP BY t",
+    "SELECT temp - LAG(temp) OVER (PARTITION BY sensor ORDER BY ts, temp) AS d, abs(d) AS size FROM r",
+    "SELECT a.temp - b.temp AS d, -d AS e FROM r AS a JOIN r AS b ON a.ts = b.ts WHERE e > 0",
     "SELECT * REPLACE (temp * 2 AS temp, upper(sensor) AS sensor) FROM r WHERE temp > 3",
     "SELECT * EXCLUDE (ts) RENAME (temp AS celsius) FROM r",
     "SELECT a.* REPLACE (-a.temp AS temp), b.temp AS other FROM r AS a JOIN r AS b ON a.ts = b.ts",
@@ -123,6 +128,7 @@ def test_answers_are_those_of_duckdb(folder, query, twin):
 
 WRONG = {
     "SELECT * EXCLUDE (tmp) FROM r": "unknown column 'tmp'",
+    "SELECT y AS x, x AS y FROM r": "unknown column",
     "SELECT * REPLACE (temp + 1 AS tmp) FROM r": "unknown column 'tmp'",
     "SELECT * EXCLUDE (temp) REPLACE (temp + 1 AS temp) FROM r": "leaves column 'temp' out",
     "SELECT sensor, COUNT(*) FROM r GROUP BY sensor, date_trunc('month', ts)": "needs a window",

@@ -27,6 +27,7 @@ from skerry.lang.sql.over import bind_over, has_over
 from skerry.lang.sql.overload import OVERLOAD_OPTIONS, number_option, overload
 from skerry.lang.sql.passed_windows import lay_again, lay_in_join
 from skerry.lang.sql.relations import name_relations
+from skerry.lang.sql.reused_names import bind_with_names
 from skerry.lang.sql.samples import asks_for_samples, read_samples, refuse_samples
 from skerry.lang.sql.scalar import Scope, check_condition, condition, scalar
 from skerry.lang.sql.silence import is_silence, silence_node
@@ -86,7 +87,7 @@ def query_plan(tree: exp.Expr, streams: Streams, options: Mapping[str, str] | No
         node = union_node(named, partial(query_plan, streams=inner, options=below))
     else:
         assert isinstance(named, exp.Select)
-        node = _bind_rows(named, inner, options or {})
+        node = bind_with_names(named, partial(_bind_rows, streams=inner, options=options or {}))
     return carry_changes(node, inner.plan, asked=gives_changes(options))
 
 
