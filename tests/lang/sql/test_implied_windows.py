@@ -42,6 +42,7 @@ ALIKE = [
     "SELECT time_bucket(INTERVAL '5 minutes', ts, INTERVAL '2 minutes') AS b, COUNT(*) AS n FROM r GROUP BY sensor, 1",
     "SELECT time_bucket(INTERVAL '5 minutes', ts, TIMESTAMP '2026-01-01 00:01:30') AS b, SUM(1) AS n FROM r GROUP BY b",
     "SELECT time_bucket(INTERVAL '3 days', ts, INTERVAL '-1 hour') AS b, COUNT(*) AS n FROM r GROUP BY b",
+    "SELECT date_trunc('minute', ts) + INTERVAL '1 minute' AS till, COUNT(*) AS n FROM r GROUP BY till",
     "SELECT ts, COUNT(*) AS n, MAX(temp) AS m FROM r GROUP BY ts HAVING MAX(temp) > 3",
     f"SELECT a.ts, MIN(b.temp) AS m, COUNT(*) AS n {NEAR} GROUP BY a.ts",
     f"SELECT date_trunc('minute', a.ts) AS t, b.sensor, COUNT(*) AS n {NEAR} GROUP BY t, b.sensor HAVING n > 2",

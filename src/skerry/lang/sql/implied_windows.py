@@ -37,7 +37,7 @@ def imply_window(tree: exp.Select, table: exp.Expr, streams: Streams) -> exp.Sel
         column = part.find(exp.Column)
         if column is None:
             continue
-        time, piece = identifier(column), find_piece(part)
+        time, piece = identifier(column), find_piece(_strip_shift(part))
         is_view = source.connector == VIEW_CONNECTOR
         times = streams.plan(name).root.time_columns if is_view else [source.event_time]
         if piece is not None and time in times:
@@ -50,6 +50,14 @@ def imply_window(tree: exp.Select, table: exp.Expr, streams: Streams) -> exp.Sel
         if is_column and time in times and time not in (WINDOW_START, WINDOW_END):
             return _lay(tree, table, column, Window(Micros(1), Micros(1)))  # all rows of one moment
     return tree
+
+
+def _strip_shift(part: exp.Expr) -> exp.Expr:
+    """What a constant is added to: it makes no other groups."""
+    bare = part.unnest()
+    while isinstance(bare, exp.Add | exp.Sub) and not bare.expression.find(exp.Column):
+        bare = bare.this.unnest()
+    return bare
 
 
 def list_groups(tree: exp.Select) -> Iterator[exp.Expr]:
