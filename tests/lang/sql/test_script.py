@@ -131,7 +131,7 @@ def test_drop_cascade_is_refused():
     [
         *("INSERT INTO traffic VALUES (1)", "DELETE FROM traffic", "UPDATE traffic SET speed = 1"),
         *("ALTER TABLE traffic ADD x INT", "CREATE INDEX i ON traffic (speed)", "CREATE SCHEMA s", "SET x = 1"),
-        *("COPY traffic TO 'x'", "CREATE FUNCTION f() RETURNS INT AS 'x'", "SHOW TABLES", "VACUUM", "nonsense"),
+        *("COPY traffic TO 'x'", "SHOW TABLES", "VACUUM", "nonsense"),
         *("EXPLAIN SELECT 1", "DROP SCHEMA s", "TRUNCATE TABLE traffic", "BEGIN"),
     ],
 )
