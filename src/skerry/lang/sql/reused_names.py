@@ -9,11 +9,15 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from skerry.errors import UnknownColumn
+from skerry.errors import SqlError, UnknownColumn
 from skerry.lang.sql.create_source import identifier
+from skerry.lang.sql.statements import location_of
 from skerry.plan.node import Node
 
 __all__ = ["bind_with_names"]
+
+_MOST_PARTS = 10_000
+"""Of a SELECT with what its names stand for: each name may double it."""
 
 
 def bind_with_names(tree: exp.Select, bind: Callable[[exp.Select], Node]) -> Node:
@@ -25,6 +29,9 @@ def bind_with_names(tree: exp.Select, bind: Callable[[exp.Select], Node]) -> Nod
             written = _write_name(tree, str(error.args[0]).lower())
             if written is None:
                 raise
+            if sum(1 for _ in written.walk()) > _MOST_PARTS:
+                message = f"with what its names stand for, SELECT has more than {_MOST_PARTS:,} parts"
+                raise SqlError(f"{message}; give the names in a subquery", location_of(tree)) from None
             tree = written
     return bind(tree)
 
