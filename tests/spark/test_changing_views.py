@@ -258,3 +258,17 @@ def test_view_comes_to_a_source_that_spark_reads(tmp_path):
         )
         found = pipeline.view("mean").wait(rows=3, timeout=120).sort_by("window_start").to_pylist()
     assert [row["n"] for row in found[1:-1]] == [10] * len(found[1:-1])
+
+
+def test_source_without_an_end_comes_to_a_run_of_sources_that_spark_reads(tmp_path):
+    database = Database(Catalog.in_memory(), tmp_path)
+    database.execute(
+        "CREATE SOURCE ticks (timestamp TIMESTAMP, value BIGINT) WITH (connector='spark', spark_format='rate');"
+        "CREATE MATERIALIZED VIEW all_of AS SELECT value FROM ticks"
+    )
+    with database.start(Settings("spark", "local[2]")) as pipeline:
+        pipeline.view("all_of").wait(rows=1, timeout=120)
+        all_of = "CREATE MATERIALIZED VIEW more AS SELECT speed FROM sim"
+        database.execute(_SIM.format(name="sim", more=", rate='50'") + all_of)
+        _wait_for(pipeline, "more")
+        assert pipeline.view("more").wait(rows=1, timeout=120).num_rows > 0

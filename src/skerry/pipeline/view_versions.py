@@ -13,28 +13,26 @@ the run, go on.
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from skerry.build.cut import CutView
 from skerry.catalog import Catalog, Source, View, ViewNews
-from skerry.errors import CatalogError, CheckpointError, InputError, SkerryError
+from skerry.errors import CatalogError, CheckpointError, SkerryError
 from skerry.history.writer import HistoryWriter
 from skerry.lang.sql import Session
-from skerry.lang.sql.view_options import read_spark_sink
 from skerry.model.sealed_folder import SealedFolder
-from skerry.pipeline.backfill import check_backfill
 from skerry.pipeline.outcome import Outcome
 from skerry.pipeline.pipeline import Pipeline, list_answered
 from skerry.pipeline.pipeline_builder import PipelineBuilder
 from skerry.pipeline.view_planner import ViewPlanner, describe_source, leave_group
 from skerry.pipeline.view_set import Group, ViewChange, ViewSet
+from skerry.pipeline.view_trial import Candidate, ViewTrial
 from skerry.plan.limits import Limits
 from skerry.plan.sharing import Copy
 from skerry.plan.view import ViewPlan
 from skerry.replay.replay import Inputs
 from skerry.sources.source import Connector
-from skerry.sources.tables import Tables
 from skerry.subscriptions.versions import RegistryFolder
 
 __all__ = ["ViewVersions", "is_kept_in"]
@@ -46,16 +44,6 @@ _log = logging.getLogger(__name__)
 
 Listener = Callable[[Sequence[ViewPlan], Sequence[str]], None]
 """Is told the plans of views that come, and the names of those that go."""
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    """A view that may come: what it means, cut, and the sources that are to be opened for it."""
-
-    view: View
-    plan: ViewPlan
-    cut: CutView
-    connectors: Mapping[str, Connector] = field(default_factory=dict)
 
 
 class ViewVersions:
@@ -254,59 +242,22 @@ class ViewVersions:
         except SkerryError:
             return True
 
-    def _try(self, view: View, session: Session) -> _Candidate | None:
+    def _try(self, view: View, session: Session) -> Candidate | None:
         """Plan a view and try it out; None if it is refused."""
         try:
-            plan = session.plan(view.name)
-            self._check_sink(plan)
-            check_backfill(plan, self._pipelines[self.newest], self._sets[self.newest].sources)
-            connectors = {source.name: self._open(source) for source in plan.sources if not self._is_read(source)}
-            Tables([table for table in plan.tables if not self._is_known(table)], self._builder.base, self._catalog)
-            cut = self._builder.cut(plan)
-            self._builder.try_out(cut)
-            self._receive(list(connectors.values()))
+            found = self._make_trial().try_out(view, session, self._sets[self.newest].sources)
+            self._receive(list(found.connectors.values()))
         except SkerryError as error:
             self._refuse(view.name, str(error))
         except Exception as error:  # whatever it is, the other views go on
             _log.exception("view %r cannot be answered", view.name)
             self._refuse(view.name, f"{type(error).__name__}: {error}")
         else:
-            return _Candidate(view, plan, cut, connectors)
+            return found
         return None
 
-    def _check_sink(self, plan: ViewPlan) -> None:
-        """Refuse a view whose answers go where nothing was opened for them when the run began."""
-        if read_spark_sink(plan.name, plan.options) is not None:
-            wrong = (
-                f"the answers of view {plan.name!r} are written by Spark itself, which is made ready when a run begins"
-            )
-            raise InputError(f"{wrong}; start the run again")
-
-    def _check_end(self, source: Source, connector: Connector) -> Connector:
-        """Refuse a source without an end on Spark, where no source of the run had one: it ends when they do."""
-        if self._builder.runtime == "spark" and connector.live and not self._pipelines[self.newest].live:
-            wrong = f"source {source.name!r} has no end, and all sources of this run have one, so the run will end"
-            raise InputError(f"{wrong}; start the run again")
-        return connector
-
-    def _is_read(self, source: Source) -> bool:
-        """Whether a source is read already; refuse another of the same name."""
-        read = {each.name: each for each in self._pipelines[self.newest].sources}
-        if source.name in read and read[source.name].text != source.text:
-            raise InputError(f"source {source.name!r} is another by now than the run reads; start the run again")
-        return source.name in read
-
-    def _is_known(self, table: Source) -> bool:
-        known = {each.name: each for each in self._pipelines[self.newest].tables}
-        if table.name in known and known[table.name].text != table.text:
-            raise InputError(f"table {table.name!r} is another by now than the run reads; start the run again")
-        return table.name in known
-
-    def _open(self, source: Source) -> Connector:
-        if self._builder.is_foreign(source):
-            reads = f"{self._builder.runtime} reads source {source.name!r} by itself, and only from the start of a run"
-            raise InputError(f"{reads}; start another run")
-        return self._planner.fit(self._check_end(source, self._builder.open(source)))
+    def _make_trial(self) -> ViewTrial:
+        return ViewTrial(self._pipelines[self.newest], self._builder, self._catalog, self._planner.fit)
 
     def _refuse(self, name: str, reason: str) -> None:
         _log.warning("view %r is not answered: %s", name, reason)
@@ -324,11 +275,11 @@ class ViewVersions:
         self,
         before: ViewSet,
         change: ViewChange,
-        candidates: Iterable[_Candidate],
+        candidates: Iterable[Candidate],
         session: Session,
     ) -> tuple[ViewChange, Pipeline]:
         """The same for all candidates but those with which there would be no pipeline."""
-        good: list[_Candidate] = []
+        good: list[Candidate] = []
         for candidate in candidates:
             try:
                 self._make(before, change, [*good, candidate], session)
@@ -341,7 +292,7 @@ class ViewVersions:
         self,
         before: ViewSet,
         change: ViewChange,
-        candidates: Sequence[_Candidate],
+        candidates: Sequence[Candidate],
         session: Session,
     ) -> tuple[ViewChange, Pipeline]:
         """The change with these candidates, and the pipeline after it."""
@@ -358,7 +309,8 @@ class ViewVersions:
             for number, cut in enumerate(cuts, before.next_number)
         ]
         connectors = {name: each for candidate in candidates for name, each in candidate.connectors.items()}
-        tables = {table.name: table for plan in plans for table in plan.tables if not self._is_known(table)}
+        trial = self._make_trial()
+        tables = {table.name: table for plan in plans for table in plan.tables if not trial.has_table(table)}
         sources = {name: describe_source(connector) for name, connector in connectors.items()}
         sources |= {table.name: table.text for table in tables.values() if table.text}
         made = replace(change, came=tuple(came), sources=sources)
@@ -396,7 +348,8 @@ class ViewVersions:
         came = {number: cut for number, (cut, _) in planned.items()}
         copies = [copy for _, each in planned.values() for copy in each]
         connectors, _ = self._planner.reopen(change.sources)
-        tables = {table.name: table for cut in came.values() for table in cut.view.tables if not self._is_known(table)}
+        trial = self._make_trial()
+        tables = {table.name: table for cut in came.values() for table in cut.view.tables if not trial.has_table(table)}
         after = self._sets[self.newest].then(change)
         self._keep(change, self._build(after, came, copies, connectors, list(tables.values())))
 
