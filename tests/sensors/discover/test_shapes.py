@@ -202,3 +202,16 @@ def test_readings_without_a_time_have_no_sequence():
 def test_column_of_nothing_but_null_is_a_number_if_it_is_measured():
     samples = values(["f/a/data", "f/b/data"], lambda n: {"ts": NOW + n, "temperature": None})
     assert propose(samples)[0].columns["temperature"] == "DOUBLE"
+
+
+def test_sources_do_not_share_topics():
+    """Sensors that say their states make a group of their own; others are none of theirs."""
+    samples = values(
+        [f"{first}/{name}/data" for first in ("i80", "x", "y") for name in "ab"], lambda n: {"ts": NOW + n}
+    )
+    found = propose([*samples, send("i80/a/state", {"control": 0, "kind": "loop"})])
+    assert {each.topic: each.readings for each in found} == {
+        "i80/{sensor}/data": 10,
+        "x/{sensor}/data": 10,
+        "y/{sensor}/data": 10,
+    }

@@ -82,10 +82,26 @@ def group_topics(
         prefix = levels[:-2] if levels[:-2] in prefixes else None
         families[levels in bare, len(levels), prefix, levels[-1] if prefix is not None else None].append(levels)
     return [
-        group
+        apart
         for (is_bare, *_), found in sorted(families.items(), key=repr)
         for group in (_split_quantities(found, prefixes) if is_bare else _split(found, prefixes, columns))
+        for apart in _keep_apart(group, found, set(topics).difference(found))
     ]
+
+
+def _keep_apart(group: TopicGroup, family: Sequence[Levels], others: Collection[Levels]) -> list[TopicGroup]:
+    """A group that would take in topics of other families, as several that do not, if a level tells them apart."""
+    mine = [levels for levels in family if group.covers(levels)]
+    foreign = [levels for levels in others if group.covers(levels)]
+    for level in group.wildcards.values() if foreign else ():
+        parts = _part(mine, level)
+        if (
+            level != group.sensor_level
+            and len(parts) <= _MOST_SIBLINGS
+            and parts.keys().isdisjoint(each[level] for each in foreign)
+        ):
+            return [_make_group(part, group.sensor_level, group.value) for part in parts.values()]
+    return [group]
 
 
 def _split_quantities(topics: Sequence[Levels], prefixes: set[Levels]) -> list[TopicGroup]:
