@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import SparkSession
 
 from skerry.catalog import Catalog
 from skerry.database import Database, Settings
@@ -122,3 +123,19 @@ def test_file_that_breaks_after_it_was_opened_is_told_in_one_line(tmp_path, harm
     with pytest.raises(InputError, match=rf"^cannot read {broken}: ") as raised:
         opened(tmp_path).run(sink, Settings("spark", "local[2]", step_rows=ROWS))
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks into /proc")
+def test_stages_share_one_daemon_of_python_workers(tmp_path):
+    write_file(tmp_path, 0)
+    Road(tmp_path, MemorySink()).run()
+    context = SparkSession.active().sparkContext
+    java = context._jvm.java.lang.ProcessHandle.current().pid()
+    children = [int(child) for task in Path(f"/proc/{java}/task").iterdir() for child in read_children(task)]
+    commands = [Path(f"/proc/{child}/cmdline").read_text() for child in children]
+    assert len([command for command in commands if "skerry.spark.worker_daemon" in command]) == 1
+
+
+def read_children(task: Path) -> list[str]:
+    """The processes that a thread has started."""
+    return (task / "children").read_text().split()

@@ -64,6 +64,8 @@ _SETTINGS = {
     "spark.locality.wait": "0s",
     "spark.python.worker.reuse": "true",
     "spark.python.daemon.module": "skerry.spark.worker_daemon",
+    # Spark starts a daemon for each set of environment variables, and sets this one for some stages only.
+    "spark.executorEnv.SPARK_SIMPLIFIED_TRACEBACK": "1",
     # Over TCP a task takes some 40 ms to reach its Python worker, idle as both may be.
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.driver.memory": "2g",
