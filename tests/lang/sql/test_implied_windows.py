@@ -52,6 +52,7 @@ ALIKE = [
     f"WITH {EVERY} SELECT time_bucket(INTERVAL '5 minutes', minute) AS five, MAX(n) AS m FROM a GROUP BY five",
     f"WITH {EVERY} SELECT minute, SUM(n) AS n FROM a GROUP BY minute HAVING SUM(n) > 1",
     f"WITH {EVERY} SELECT sensor, minute, n - LAG(n) OVER (PARTITION BY sensor ORDER BY minute) AS d FROM a",
+    f"SELECT a.sensor, a.ts, COUNT(*) AS n {NEAR} GROUP BY a.sensor, a.ts ORDER BY n DESC, a.sensor",
     f"SELECT b.ts AS t, SUM(a.temp * b.temp) AS s {NEAR} WHERE a.temp > 9 GROUP BY b.ts",
 ]
 SAME = "TUMBLE(r, ts, INTERVAL '1' MINUTE) AS b WHERE b.window_start = a.window_start AND b.temp > 15"
@@ -129,6 +130,7 @@ def test_answers_are_those_of_duckdb(folder, query, twin):
 
 WRONG = {
     "SELECT * EXCLUDE (tmp) FROM r": "unknown column 'tmp'",
+    f"SELECT date_trunc('minute', b.ts) AS t, COUNT(*) {NEAR.replace('JOIN', 'LEFT JOIN')} GROUP BY t": "or let the view be",
     "SELECT y AS x, x AS y FROM r": "unknown column",
     f"SELECT temp + temp AS a0, {', '.join(f'a{n} + a{n} AS a{n + 1}' for n in range(40))} FROM r": "give the names in",
     "SELECT * REPLACE (temp + 1 AS tmp) FROM r": "unknown column 'tmp'",

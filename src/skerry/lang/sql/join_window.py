@@ -24,8 +24,9 @@ def find_window(reads: Sequence[From], tree: exp.Expr) -> From:
     """The relation whose window it is, the first of several; all windows must be the same."""
     found = [read for read in reads if read.window]
     if not found:
-        message = f"TUMBLE({reads[0].source.name}, time, INTERVAL '30' SECOND)"
-        raise SqlError(f"an aggregate over a join needs the window of one of its streams: {message}", location_of(tree))
+        written = f"TUMBLE({reads[0].source.name}, time, INTERVAL '30' SECOND)"
+        message = f"an aggregate over a join needs the window of one of its streams: {written}"
+        raise SqlError(f"{message}; or let the view be kept current: WITH (emit='changes')", location_of(tree))
     if any(read.window != found[0].window for read in found):
         raise SqlError("streams that are joined over windows have one window, or SLIDING", location_of(tree))
     return found[0]

@@ -9,7 +9,7 @@ say that a partner may come later, and where GROUP BY alone says what the window
 instead, and the aggregate reads it: it waits for what may come late.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sqlglot import exp
 
@@ -38,7 +38,7 @@ def lift_aggregate(tree: exp.Select, streams: Streams) -> exp.Select | None:
     items = [holder.this for holder in list_items(tree)]
     if not all(isinstance(item, exp.Table) for item in items):
         return None
-    relations = _Relations(items, streams)
+    relations = _Relations(items, streams, _list_nullable(tree))
     window = relations.find_window()
     if window is None and not relations.has_windows and any(map(relations.is_piece, _list_groups(tree, relations))):
         return _lift(tree, relations, None)
@@ -50,8 +50,8 @@ def lift_aggregate(tree: exp.Select, streams: Streams) -> exp.Select | None:
 class _Relations:
     """The items of FROM: streams, tables, and windows over streams."""
 
-    def __init__(self, items: list[exp.Table], streams: Streams) -> None:
-        self.items = items
+    def __init__(self, items: list[exp.Table], streams: Streams, nullable: set[str]) -> None:
+        self.items, self._nullable = items, nullable
         self._times: dict[str, list[str]] = {}
         """The event times of each stream."""
         self.columns: set[str] = set()
@@ -84,8 +84,9 @@ class _Relations:
     def is_piece(self, part: exp.Expr) -> bool:
         """Whether a part of GROUP BY is a time of a stream, or a piece of it."""
         column = part.find(exp.Column)
-        is_time = column is not None and self.find_time(column) is not None
-        return is_time and (isinstance(part.unnest(), exp.Column) or find_piece(part) is not None)
+        at = None if column is None else self.find_time(column)
+        is_sure = at is not None and list(self._times)[at] not in self._nullable
+        return is_sure and (isinstance(part.unnest(), exp.Column) or find_piece(part) is not None)
 
     def outlasts(self, tree: exp.Select, window: exp.Table) -> bool:
         """Whether a partner may come after the reading that has the window."""
@@ -93,6 +94,17 @@ class _Relations:
         asked = [join.args.get("on") for join in tree.args["joins"]] + [where.this if where else None]
         parts = [part for each in asked for part in conjuncts(each)]
         return any(one == own and most > 0 for part in parts for one, _, most in bounds_of(part, self.find_time))
+
+
+def _list_nullable(tree: exp.Select) -> set[str]:
+    """The relations that may have no row in a combination: their times say no window."""
+    found, before = set[str](), set[str]()
+    for holder in list_items(tree):
+        name, side = holder.this.alias_or_name.lower(), str(holder.args.get("side") or "").upper()
+        found |= {name} if side in ("LEFT", "FULL") else set()
+        found |= before if side in ("RIGHT", "FULL") else set()
+        before.add(name)
+    return found
 
 
 def _list_times(source: Source, streams: Streams) -> list[str]:
@@ -130,7 +142,8 @@ def _lift(tree: exp.Select, relations: _Relations, window: exp.Table | None) -> 
     inner = exp.Select(**{name: tree.args[name].copy() for name in ("from_", "from", "where") if tree.args.get(name)})
     inner.set("joins", [join.copy() for join in tree.args["joins"]])
     columns: dict[str, exp.Expr] = {}
-    lifted = outer.transform(lambda node: _lift_column(node, columns, has_window=window is not None))
+    ends = [end for end in _ENDS if window is not None or end not in relations.columns]
+    lifted = outer.transform(lambda node: _lift_column(node, columns, ends))
     assert isinstance(lifted, exp.Select)
     joined = exp.to_identifier(_JOINED, quoted=True)
     if window is None:
@@ -138,7 +151,7 @@ def _lift(tree: exp.Select, relations: _Relations, window: exp.Table | None) -> 
     else:
         time = window.this.expressions[1].copy()
         time.set("table", exp.to_identifier(window.alias_or_name, quoted=True))
-        moment = _lift_column(time, columns, has_window=False)
+        moment = _lift_column(time, columns, ())
         call = exp.Anonymous(
             this=window.this.name, expressions=[exp.Column(this=joined), moment, *window.this.expressions[2:]]
         )
@@ -157,11 +170,11 @@ def _name(part: exp.Expr) -> exp.Expr:
     return exp.alias_(part.copy(), part.name, quoted=part.this.quoted) if is_column else part.copy()
 
 
-def _lift_column(node: exp.Expr, columns: dict[str, exp.Expr], *, has_window: bool) -> exp.Expr:
+def _lift_column(node: exp.Expr, columns: dict[str, exp.Expr], ends: Collection[str]) -> exp.Expr:
     """A column of the join under the name that it has above."""
     if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
         return node
-    if has_window and node.name.lower() in _ENDS:  # of the window that is laid above
+    if node.name.lower() in ends:  # of the window that is laid above
         found = exp.column(node.name.lower())
     else:
         text = node.sql()
