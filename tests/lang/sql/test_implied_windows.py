@@ -130,7 +130,7 @@ def test_answers_are_those_of_duckdb(folder, query, twin):
 
 WRONG = {
     "SELECT * EXCLUDE (tmp) FROM r": "unknown column 'tmp'",
-    f"SELECT date_trunc('minute', b.ts) AS t, COUNT(*) {NEAR.replace('JOIN', 'LEFT JOIN')} GROUP BY t": "or let the view be",
+    f"SELECT date_trunc('minute', b.ts) AS t, COUNT(*) {NEAR.replace('JOIN', 'LEFT JOIN')} GROUP BY t": "the view",
     "SELECT y AS x, x AS y FROM r": "unknown column",
     f"SELECT temp + temp AS a0, {', '.join(f'a{n} + a{n} AS a{n + 1}' for n in range(40))} FROM r": "give the names in",
     "SELECT * REPLACE (temp + 1 AS tmp) FROM r": "unknown column 'tmp'",
