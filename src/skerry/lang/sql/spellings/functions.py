@@ -25,6 +25,7 @@ _NAMES = {
     "LCASE": "lower",
     "LEN": "len",
     "NVL": "coalesce",
+    "SIZE": "len",
     "TODAYOFMONTH": "dayofmonth",
     "TOHOUR": "hour",
     "TOMINUTE": "minute",
@@ -129,6 +130,18 @@ def _cast_to_text(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
     return exp.cast(arguments[0], "VARCHAR") if len(arguments) == 1 else None
 
 
+def _cast_to_date(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
+    return exp.cast(arguments[0], "DATE") if len(arguments) == 1 else None
+
+
+def _divide_safely(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
+    """NULL where it is divided by zero."""
+    if len(arguments) != 2:
+        return None
+    divisor = _call("nullif", arguments[1], exp.Literal.number(0))
+    return exp.paren(exp.Div(this=exp.cast(arguments[0], "DOUBLE"), expression=divisor))
+
+
 def _write_null_as_zero(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
     return _call("coalesce", arguments[0], exp.Literal.number(0)) if len(arguments) == 1 else None
 
@@ -150,7 +163,9 @@ _CALLS: Mapping[str, Callable[[Sequence[exp.Expr]], exp.Expr | None]] = {
     "JSON_ARRAY_ELEMENTS": lambda arguments: _elements(arguments, texts=False),
     "JSON_ARRAY_ELEMENTS_TEXT": lambda arguments: _elements(arguments, texts=True),
     "REGEXP_MATCH": _match_groups,
+    "SAFE_DIVIDE": _divide_safely,
     "TOPK": lambda arguments: exp.Max(this=arguments[0], expressions=[*arguments[1:]]) if arguments else None,
+    "TO_DATE": _cast_to_date,
     "TO_STRING": _cast_to_text,
     "TO_VARCHAR": _cast_to_text,
     "ZEROIFNULL": _write_null_as_zero,
