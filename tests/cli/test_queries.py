@@ -41,6 +41,16 @@ def test_subscription_is_added_shown_and_removed(queries):
     assert queries("list") == "there are no standing queries\n"
 
 
+@pytest.mark.parametrize("asked", [["add", "q1", "road", "speed < 30"], ["load", "subs.jsonl"], ["remove", "q1"]])
+def test_subscriptions_in_a_folder_without_a_project_leave_no_catalogue(tmp_path, capsys, asked):
+    file = tmp_path / "subs.jsonl"
+    file.write_text('{"id": "q1", "stream": "road", "predicate": "speed < 3"}')
+    arguments = [str(file) if each == "subs.jsonl" else each for each in asked]
+    assert cli.run_command(["queries", *arguments, "--project", str(tmp_path)]) == 2
+    assert "there" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["subs.jsonl"]
+
+
 def test_view_is_shown_as_it_was_written(queries):
     assert queries("show", "slow") == f"{VIEW}\n"
 

@@ -10,7 +10,7 @@ __all__ = ["look_into", "open_for_run"]
 
 
 def look_into(project: Path) -> Database:
-    """A project to be read. Where there is no catalogue yet, an empty one is shown, and none is left behind."""
+    """A project that has something to be read or changed. Without a catalogue it is empty, and none is left behind."""
     return (
         Database(Catalog.in_memory(), project) if project.is_dir() and not Catalog.is_in(project) else connect(project)
     )

@@ -51,7 +51,7 @@ def add(
     Example: skerry queries add jams.sql
     """
     if stream is not None and predicate is not None:
-        connect(project).subscribe([Subscription(name, stream, predicate, sink)])
+        look_into(project).subscribe([Subscription(name, stream, predicate, sink)])
     elif stream is None and name.endswith(".dl"):
         typer.echo("\n".join(f"view {view}" for view in connect(project).add_rules(Path(name))))
         typer.echo(_WHO_TAKES_VIEWS_UP, err=True)
@@ -72,7 +72,7 @@ def load(
 
     Example: skerry queries load commuters.jsonl
     """
-    database, found = connect(project), read_subscriptions(file)
+    database, found = look_into(project), read_subscriptions(file)
     console = Console(stderr=True)
     database.subscribe(track(found, "subscribing", console=console, transient=True, disable=not console.is_terminal))
     typer.echo(f"{len(found)} subscriptions")
@@ -137,7 +137,7 @@ def remove(
 
     Example: skerry queries remove q42 q43
     """
-    database = connect(project)
+    database = look_into(project)
     has_views = any(map(database.catalog.has_view, names))
     database.remove(names)
     if has_views:
