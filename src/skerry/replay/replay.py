@@ -110,6 +110,11 @@ class Replay:
         """What is read, by name."""
         return self._connectors
 
+    @property
+    def lanes(self) -> Mapping[str, Sequence[Lane]]:
+        """Their lanes, which remember what they have read of files."""
+        return self._lanes
+
     def start(self) -> Position:
         """The position before the first reading."""
         lanes = {name: {"passed": 0, "open": {}} for name in self._lanes}
