@@ -13,6 +13,7 @@ import skerry
 from skerry.database import Settings
 from skerry.errors import InputError, RunError, SkerryError
 from skerry.fjord import checkpoint
+from skerry.pipeline.outcome import Outcome
 from skerry.sinks.files import FileSink
 from tests.fjord.many_views import FEW_VIEWS, Run, lay_out
 
@@ -62,6 +63,17 @@ def whole(tmp_path_factory) -> dict[str, list[bytes]]:
     run = lay_out(tmp_path_factory.mktemp("whole") / "run")
     run.go()
     return rows(run)
+
+
+def test_share_of_the_input_goes_on_where_it_was(stopped, tmp_path):
+    watched: list[Outcome] = []
+    outcome = copy(stopped, tmp_path / "run").go(watch=watched.append)
+    assert [total.share for total in watched] == pytest.approx(
+        [total.read / outcome.read for total in watched], abs=0.1
+    )
+    assert watched[0].batches == 4
+    assert [total.share == 1 for total in watched] == [*[False] * (len(watched) - 1), True]
+    assert outcome.share is None
 
 
 def copy(run: Run, folder: Path, **changes) -> Run:

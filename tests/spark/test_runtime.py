@@ -72,15 +72,20 @@ def undisturbed(road) -> tuple[Outcome, MemorySink]:
 
 
 @pytest.fixture(scope="module")
-def stopped(road) -> Outcome:
-    """A run that is told to stop after its first batch."""
-    seen: list[Outcome] = []
-    return road.run(stopped=lambda: bool(seen), watch=seen.append)
+def watched() -> list[Outcome]:
+    """What the two runs below have told while they went on."""
+    return []
 
 
 @pytest.fixture(scope="module")
-def resumed(road, stopped) -> Outcome:
-    return road.run()
+def stopped(road, watched) -> Outcome:
+    """A run that is told to stop after its first batch."""
+    return road.run(stopped=lambda: bool(watched), watch=watched.append)
+
+
+@pytest.fixture(scope="module")
+def resumed(road, stopped, watched) -> Outcome:
+    return road.run(watch=watched.append)
 
 
 def test_run_stops_midway_when_told(stopped):
@@ -93,6 +98,13 @@ def test_stopped_run_goes_on_as_if_it_had_not_been(road, resumed, undisturbed):
     assert resumed.tallies == outcome.tallies
     assert resumed.tallies["road"].late == FILES
     assert resumed.answers == outcome.answers
+
+
+def test_share_of_the_input_goes_on_after_a_stop(resumed, watched):
+    total = FILES * ROWS
+    assert [outcome.share for outcome in watched] == pytest.approx([outcome.read / total for outcome in watched])
+    assert watched[-1].share == 1.0
+    assert resumed.share is None
 
 
 def test_finished_checkpoint_has_nothing_to_add(road, resumed):

@@ -35,6 +35,7 @@ from skerry.pipeline.runtime import RunOptions, never, raise_or_stop
 from skerry.pipeline.watermark import find_held_back, pass_idle
 from skerry.replay.pace import count_lags
 from skerry.replay.replay import Position, Replay
+from skerry.replay.share import InputShare
 from skerry.sinks.sink import Sink
 from skerry.sources.source import Connector
 from skerry.sources.tables import Tables
@@ -225,8 +226,9 @@ class FjordRuntime:
         for outcome, _ in self.steps(stopped, self._sink.write):
             self._total = self._total.then(outcome)
             self._save(due=self._checkpoint is not None and (self._is_worth_saving or self._checkpoint.is_due()))
-            if watch:
-                watch(self._total)
+            if watch and self._position:
+                share = self._share.at(self._position, self._total.read_by_source)
+                watch(replace(self._total, share=share))
         self._save(due=True)
         self._sink.close()
         if self._recording:
@@ -275,6 +277,7 @@ class FjordRuntime:
         """
         self._precompile()
         replay = self._pipeline.plan_steps(self._views)
+        self._share = InputShare(replay.connectors.values(), replay.lanes)
         before = self._position or replay.start()
         with self._pipeline.receive(self._watch_sensors) as receivers:
             if self._views:

@@ -73,11 +73,19 @@ class Outcome:
 
     earlier: int = field(default=0, compare=False)
     """How many of the readings came in before the run was started again."""
+    share: float | None = field(default=None, compare=False)
+    """How much of its input a run has read so far; told to those who watch it alone, so None in what is saved, and
+    where sources have no end (``replay.share``)."""
 
     @property
     def read(self) -> int:
         """All readings that came in."""
-        return sum(tally.read for tally in self.tallies.values())
+        return sum(self.read_by_source.values())
+
+    @property
+    def read_by_source(self) -> dict[str, int]:
+        """All readings that came in, by source."""
+        return {source: tally.read for source, tally in self.tallies.items()}
 
     @classmethod
     def of_functions(cls) -> "Outcome":

@@ -26,6 +26,7 @@ from skerry.pipeline.precompile import name_all_kernels, precompile_beside
 from skerry.pipeline.runtime import RunOptions, never, raise_or_stop
 from skerry.pipeline.view_versions import ViewVersions
 from skerry.pipeline.watermark import find_held_back
+from skerry.replay.share import InputShare
 from skerry.sinks.sink import Sink
 from skerry.sources.source import Connector
 from skerry.sources.spark import is_live
@@ -144,6 +145,8 @@ class SparkRuntime:
             check_backfill(view.view, self._pipeline)
         if self._views:
             self._views.publish(tables)
+        if watch and not newest.foreign:
+            watch = partial(self._tell, watch, InputShare(newest.connectors))
         deliver = Deliver(self._pipeline, self._sink, checkpoint, store, watch, recording, self._views)
         self._buckets.change(self._wanted_buckets, partial(self._query, deliver, stopped, paused=True))
         with newest.receive(self._watch_sensors) as receivers:
@@ -162,6 +165,11 @@ class SparkRuntime:
         if not self._live and not stopped():
             return total
         return replace(total, held_back=find_held_back(self._pipeline.views, total.newest))
+
+    def _tell(self, watch: Callable[[Outcome], None], share: InputShare, total: Outcome) -> None:
+        """Tell how far the run has come, with the share of its input: what Spark reads itself, nobody can count."""
+        position = self._checkpoint.log.read_position(self._checkpoint.progress.next_batch - 1)
+        watch(replace(total, share=share.at(position, total.read_by_source)))
 
     def _begin_recording(self) -> Recording | None:
         """Let tasks keep what they accept, if it is to be kept."""
