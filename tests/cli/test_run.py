@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.text import Text
 
 from tests.cli.commands import DATA, LIVE, SCRIPT, SKERRY, answers, laid_out, run, skerry, start_skerry
 
@@ -62,6 +63,12 @@ def test_run_ends_with_an_account(done):
 def test_run_in_a_pipe_has_nothing_to_say_beside_it(done):
     completed, _ = done
     assert completed.stderr == ""
+
+
+def test_run_on_a_terminal_shows_how_much_of_the_input_is_read(tmp_path, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    completed = run(laid_out(tmp_path), "--batch-rows", "1")
+    assert " 100 % of the input, 3 readings, " in Text.from_ansi(completed.stderr).plain
 
 
 def test_output_without_answers_shows_its_columns(done):

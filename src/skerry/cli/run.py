@@ -14,7 +14,7 @@ from skerry.cli.limits import MaxListLength, MaxSeconds, MaxStages, MaxTuples, r
 from skerry.cli.project import open_for_run
 from skerry.cli.script import read_script
 from skerry.cli.sql import format_rows
-from skerry.cli.summary import Pace, summarize
+from skerry.cli.summary import Pace, describe_progress, summarize
 from skerry.database import Settings
 from skerry.errors import RunError
 from skerry.model.spark_format import split_list
@@ -111,8 +111,7 @@ class _Watch:
         self._status.update(f"starting: {text}")
 
     def __call__(self, outcome: Outcome) -> None:
-        rate = (outcome.read - outcome.earlier) / max(self.seconds, 1e-9)
-        self._status.update(f"batch {outcome.batches}: {outcome.read:,} readings, {rate:,.0f} per second")
+        self._status.update(describe_progress(outcome, self.seconds))
 
     @property
     def seconds(self) -> float:

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import floor
 from pathlib import Path
 
 from skerry.pipeline.outcome import Outcome, Tally
 from skerry.pipeline.skew import Load
 
-__all__ = ["Pace", "count", "summarize"]
+__all__ = ["Pace", "count", "describe_progress", "summarize"]
 
 
 _MOST_CHANGES = 20
@@ -32,6 +33,19 @@ class Pace:
         line = f"ran on {self.runtime}: {count(outcome.batches, 'batch', 'batches')} in {self.seconds:.1f} s"
         end = "; stopped before its input was used up" if self.was_stopped else ""
         return f"{line}, {rate:,.0f} readings per second{end}"
+
+
+def describe_progress(outcome: Outcome, seconds: float) -> str:
+    """How far a run has come, in a line. A share is rounded down: 100 % is the end.
+
+    >>> describe_progress(Outcome({"road": Tally(1500)}, batches=2, share=0.999), 2.0)
+    'batch 2: 99 % of the input, 1,500 readings, 750 per second'
+    >>> describe_progress(Outcome({"road": Tally(1500)}, batches=2), 2.0)
+    'batch 2: 1,500 readings, 750 per second'
+    """
+    share = "" if outcome.share is None else f"{floor(100 * outcome.share)} % of the input, "
+    rate = (outcome.read - outcome.earlier) / max(seconds, 1e-9)
+    return f"batch {outcome.batches}: {share}{outcome.read:,} readings, {rate:,.0f} per second"
 
 
 def count(number: int, one: str, many: str) -> str:
