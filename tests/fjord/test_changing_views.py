@@ -51,6 +51,7 @@ class Course:
 
     doings: dict[int, Callable[[Database], None]]
     batches: list[int] = field(default_factory=list)
+    shares: list[float | None] = field(default_factory=list)
 
     def run(self, folder: Path, out: str, script: str = BASE) -> tuple[Outcome, Path]:
         """Run over the input of a folder, and give where the answers are."""
@@ -58,6 +59,7 @@ class Course:
         database.execute(script)
 
         def act(total: Outcome) -> None:
+            self.shares.append(total.share)
             if doing := self.doings.get(total.batches):
                 doing(database)
 
@@ -245,9 +247,12 @@ def test_view_brings_a_source_and_a_table_that_are_not_read_yet(input_):
     )
     (input_ / "levels.csv").write_text("segment,level\n0,low\n1,high\n2,low\n")
     brought = statement(RAIN.format(path="rain.csv", levels="levels.csv"), WET)
-    outcome, out = Course({4: brought}).run(input_, "brought")
+    course = Course({4: brought})
+    outcome, out = course.run(input_, "brought")
     found = answers(out)
     assert outcome.refused == {}
+    assert course.shares[3] == pytest.approx(4 / 12, abs=0.1)
+    assert set(course.shares[4:]) == {None}
     assert outcome.tallies["rain"].read == 60
     assert sum(rows(found["wet"]).values()) > 20
     assert outcome.tallies["road"].read == 12 * 50

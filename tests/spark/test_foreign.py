@@ -37,7 +37,9 @@ def write_file(folder: Path, number: int) -> None:
 def answered(options: str, runtime: str) -> tuple[Tally, dict[str, Counter[str]]]:
     database, sink = Database(Catalog.in_memory(), Path("/")), MemorySink()
     database.execute(SCRIPT.format(options=options))
-    outcome = database.run(sink, Settings(runtime, "local[2]"))
+    shares: list[float | None] = []
+    outcome = database.run(sink, Settings(runtime, "local[2]"), watch=lambda total: shares.append(total.share))
+    assert (None in shares) == ("spark_format" in options), "what Spark reads itself, nobody can count"
     tables = {output: Counter(map(repr, sink.table(output).to_pylist())) for output in ("mean", "slow")}
     assert sink.table("dead_letters/road").num_rows == outcome.tallies["road"].rejected
     return outcome.tallies["road"], tables
