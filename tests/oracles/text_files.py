@@ -53,6 +53,15 @@ def read(
     return rows, letters
 
 
+def _advise(text: str, type_: str) -> str:
+    """What to do about a time that is a number as long as one of today's that counts since 1970."""
+    digits = text.strip().partition(".")[0]
+    units = {10: "s", 13: "ms", 16: "us", 19: "ns"}
+    if type_ != "TIMESTAMP" or len(digits) not in units or not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text.strip()):
+        return ""
+    return f"; if it counts since 1970, set event_time_unit='{units[len(digits)]}'"
+
+
 def _lines(data: bytes) -> Iterator[tuple[bytes, int]]:
     offset = 3 if data.startswith(b"\xef\xbb\xbf") else 0
     for line in data[offset:].split(b"\n"):
@@ -116,7 +125,7 @@ def typed(texts: dict[str, str | None], columns: dict[str, str], event_time: str
         if text is None and name == event_time:
             return f"{name} is missing"
         if text is not None and value is None:
-            return f"column {name}: '{text[:80]}' is not {type_}"
+            return f"column {name}: '{text[:80]}' is not {type_}{_advise(text, type_) if name == event_time else ''}"
         if isinstance(value, datetime) and not 1900 <= value.year <= 2262:
             return f"column {name}: '{text[:80]}' is out of range, 1900 to 2262"
         row[name] = value

@@ -16,7 +16,7 @@ from skerry.plan.node import Node
 
 __all__ = ["bind_with_names"]
 
-_MOST_PARTS = 10_000
+_MOST_PARTS = 5_000
 """Of a SELECT with what its names stand for: each name may double it."""
 
 

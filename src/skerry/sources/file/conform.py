@@ -54,7 +54,7 @@ _SHOWN_CHARACTERS = 80
 _WHOLE_NUMBER = r"\s*[+-]?[0-9]+(\.0*)?\s*"
 _NUMBER = r"\s*[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:nan|inf|infinity))\s*"
 
-_SINCE_1970 = re.compile(r": '\s*(\d+)(\.\d+)?\s*' is not TIMESTAMP")
+_SINCE_1970 = re.compile(r"column [^']*: '\s*([0-9]+)(\.[0-9]+)?\s*' is not TIMESTAMP")
 _UNIT_OF_DIGITS = {10: "s", 13: "ms", 16: "us", 19: "ns"}
 
 _TIMES = (TIMESTAMP, TIMESTAMPTZ)
@@ -145,7 +145,7 @@ def _add_unit(reason: str) -> str:
     >>> _add_unit("column ts: '1777622400000' is not TIMESTAMP")
     "column ts: '1777622400000' is not TIMESTAMP; if it counts since 1970, set event_time_unit='ms'"
     """
-    number = _SINCE_1970.search(reason)
+    number = _SINCE_1970.fullmatch(reason)
     unit = _UNIT_OF_DIGITS.get(len(number[1])) if number else None
     return f"{reason}; if it counts since 1970, set event_time_unit='{unit}'" if unit else reason
 
