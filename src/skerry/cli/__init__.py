@@ -76,6 +76,11 @@ def run_command(arguments: Sequence[str]) -> int:
     except SkerryError as error:
         typer.echo(f"error: {error}", err=True)
         return 2 if isinstance(error, InputError) else 1
+    except OSError as error:
+        if error.filename is None:  # it is standard output that cannot be written, perhaps
+            raise
+        typer.echo(f"error: {error.filename}: {error.strerror}", err=True)
+        return 1
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # of a group without a command
             typer.echo(str(error), err=True)

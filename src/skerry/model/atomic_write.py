@@ -4,6 +4,7 @@ A system that loses power forgets what it has not been told to write out: the co
 folder, each for itself. ``sync`` asks for both. Many are asked for at once, since a disk answers those together.
 """
 
+import errno
 import os
 from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ import pyarrow as pa
 __all__ = ["replace_atomically", "sync", "write_atomically"]
 
 _AT_ONCE = 16
+_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 
 
 def write_atomically(path: Path, content: bytes | pa.Buffer, *, synced: bool = False) -> None:
@@ -38,13 +40,15 @@ def write_atomically(path: Path, content: bytes | pa.Buffer, *, synced: bool = F
 def replace_atomically(path: Path) -> Iterator[Path]:
     """Give a hidden path beside ``path`` to write to, under a name no other process uses, and move it there at the end.
 
-    If writing fails, nothing is left beside the path.
+    If writing fails, nothing is left beside the path. If that is for the disk, the error names the path.
     """
     beside = path.with_name(f".{path.name.lstrip('.')}.{os.getpid()}")
     try:
         yield beside
-    except BaseException:
+    except BaseException as error:
         beside.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in _OF_THE_DISK:
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error  # PyArrow's has no path
         raise
     os.replace(beside, path)
 
