@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skerry.errors import CheckpointError
-from skerry.spark.state_files import check_state
+from skerry.spark.state_files import check_state, drop_undone
 
 VERSION = 14
 
@@ -45,6 +45,15 @@ NEEDED = ["12.zip", "SSTs/12.sst", "13.changelog", "14.changelog"]
 
 
 def test_whole_state_passes(bucket, tmp_path):
+    check_state(tmp_path, VERSION, 2)
+
+
+def test_what_was_not_done_is_removed_and_the_rest_stays(bucket, tmp_path):
+    write_snapshot(bucket / "15.zip", "12.sst")
+    before = {path.name for path in bucket.rglob("*") if path.is_file()}
+    drop_undone(tmp_path, VERSION)
+    gone = before - {path.name for path in bucket.rglob("*") if path.is_file()}
+    assert gone == {"15.changelog", ".15.changelog.crc", "15.zip", ".15.zip.crc"}
     check_state(tmp_path, VERSION, 2)
 
 

@@ -72,6 +72,7 @@ class Checkpoint(CheckpointFolder):
             time.sleep(0.1)
         found = [(process, _find_start(process)) for process in processes]
         self.files.write(_PROCESSES, json.dumps(found).encode())
+        self.log.drop_undone()
 
     def release(self) -> None:
         """Nobody uses the folder any more."""

@@ -2,10 +2,12 @@
 
 A view's operator is restored from its saved pages, takes what the envelopes carry, learns the
 watermark, and its changed pages are saved. A worker keeps the operators it has had: one is used
-again if the saved state is still the one it left, which spares the restoring.
+again if the saved state is still the one it left, which spares the restoring. The number of the batch
+would not tell: a batch that runs again, in another worker, leaves the same rows in pages of other names.
 """
 
 import json
+import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import groupby
@@ -37,10 +39,10 @@ __all__ = ["Operate"]
 
 @dataclass
 class _Kept:
-    """A view at work in one bucket, and the batch that left it so."""
+    """A view at work in one bucket, and the mark of the saved state that is its own."""
 
     work: ViewAtWork
-    version: int = -1
+    mark: str | None = None
 
 
 _kept: dict[tuple[str, int, int], _Kept] = {}
@@ -84,7 +86,7 @@ class Operate:
         tables = tables_of_task(view.tables_above)
         # Taken out while it works: should the task fail half-way, nobody finds it half changed.
         kept = _kept.pop((self._run, group, address), None)
-        if kept is None or kept.work.view is not view or kept.version != self._read_saved_version():
+        if kept is None or kept.work.view is not view or kept.mark != self._read_saved_mark():
             self._adopt(group, bucket)
             kept = self._restore(view, tables)
         kept.work.see(tables)
@@ -124,9 +126,10 @@ class Operate:
             self._part_writer.write_part(output, batch_of_task(), bucket, rows)
             yield _to_deliver(group, bucket, output, None, rows.num_rows)
 
-    def _read_saved_version(self) -> int:
+    def _read_saved_mark(self) -> str | None:
         clock = self._pages.getValue((CLOCK,))
-        return int(json.loads(clock[0])["version"]) if clock is not None else -1
+        found: str | None = json.loads(clock[0])["mark"] if clock is not None else None
+        return found
 
     def _adopt(self, group: int, bucket: int) -> None:
         """Take over the state that a bucket begins with, if it has none of its own yet: then it is Spark's to keep."""
@@ -141,7 +144,7 @@ class Operate:
             clock = json.loads(pages.pop(CLOCK))
             if clock["run"] != self._run:
                 raise CheckpointError("spark/state", "holds the state of another run")
-            kept.version = clock["version"]
+            kept.mark = clock["mark"]
             kept.work.restore(pages, clock["newest"], clock["failure"], clock.get("heard"))
         return kept
 
@@ -151,9 +154,14 @@ class Operate:
             changes = work.operator.changes()
         else:
             self._pages.clear()
-        kept.version = batch_of_task()
-        clock = {"run": self._run, "version": kept.version, "failure": work.failure}
-        clock |= {"newest": work.newest, "heard": work.heard}
+        kept.mark = secrets.token_hex(8)
+        clock = {
+            "run": self._run,
+            "mark": kept.mark,
+            "failure": work.failure,
+            "newest": work.newest,
+            "heard": work.heard,
+        }
         for name, blob in {**changes.put, CLOCK: json.dumps(clock).encode()}.items():
             self._pages.updateValue((name,), (blob,))
         for name in changes.drop:

@@ -21,7 +21,7 @@ from skerry.model.atomic_write import sync
 from skerry.spark.hadoop_checksum import is_intact
 from skerry.spark.progress import Progress
 from skerry.spark.saved_layout import SavedLayout
-from skerry.spark.state_files import check_state
+from skerry.spark.state_files import check_state, drop_undone
 
 __all__ = ["SparkLog"]
 
@@ -81,6 +81,10 @@ class SparkLog:
         if path.exists() and not (_is_whole(path) and is_intact(path)):
             path.unlink()
             path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
+
+    def drop_undone(self) -> None:
+        """Remove the state that a batch left which was not done: it runs again. Nobody else may be at work on it."""
+        drop_undone(self.folder / "state", self.done + 1)
 
     def check(self, progress: Progress, record: Path, layout: SavedLayout) -> None:
         """Refuse to go on if the log and the record of progress cannot be of one run that broke off."""

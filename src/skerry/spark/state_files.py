@@ -16,7 +16,18 @@ from pathlib import Path
 from skerry.errors import CheckpointError
 from skerry.spark.hadoop_checksum import is_intact
 
-__all__ = ["check_state"]
+__all__ = ["check_state", "drop_undone"]
+
+
+def drop_undone(folder: Path, version: int) -> None:
+    """Remove what batches left that were not done: they run again, and may give their pages other names.
+
+    Spark would write the changes anew, but take a snapshot that was uploaded before for one of the new state.
+    """
+    for path in folder.glob("*/*/*.*"):
+        number = path.name.lstrip(".").partition(".")[0]
+        if path.parent.name.isdigit() and number.isdigit() and int(number) > version:
+            path.unlink()
 
 
 def check_state(folder: Path, version: int, bucket_count: int) -> None:

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -90,6 +92,37 @@ def test_any_key_can_be_spilled(keys, steps, windows, memory_rows):
 @given(steps=steps(one_key), windows=windows, memory_rows=budgets)
 def test_all_laws_are_kept(technique, steps, windows, memory_rows):
     laws.check_laws(lambda: Streams(windows, memory_rows, technique), steps, time="ts")
+
+
+@techniques
+@settings(max_examples=100)
+@given(steps=steps(one_key), windows=windows, memory_rows=budgets)
+def test_restored_join_gives_each_answer_in_the_same_step(technique, steps, windows, memory_rows):
+    check_restored(lambda: Streams(windows, memory_rows, technique), [[step] for step in [*steps, END]])
+
+
+@techniques
+@pytest.mark.parametrize("seed", range(4))
+def test_restored_join_gives_each_answer_in_the_same_step_of_a_long_run(technique, seed):
+    random, steps = np.random.default_rng(seed), []
+    for step in range(30):
+        columns = {"ts": 3 * step + random.integers(0, 9, 20), "tag": random.integers(0, 5, 20)}
+        rows = [{"ts": int(ts), "tag": int(tag)} for ts, tag in zip(*columns.values(), strict=True)]
+        numbered = [each | {"row": 20 * step + at, "stream": at} for at, each in enumerate(rows)]
+        steps.append((batch_of(numbered, SCHEMA.append(pa.field("stream", pa.int64()))), Micros(3 * step)))
+    saves = [0, *np.flatnonzero(random.integers(0, 4, 30) == 0), 30]  # time passes between some saves: rows end
+    groups = [steps[first:last] for first, last in pairwise(saves)]
+    check_restored(lambda: Streams([5, 9], 20, technique), [*groups, [END]])
+
+
+def check_restored(make, groups):
+    operator, saved = make(), {}
+    for steps in groups:
+        other = make()
+        other.restore(dict(saved))
+        expected, found = (laws.rows_of(join(run(each, steps), operator.schema)) for each in (operator, other))
+        assert found == expected
+        laws.apply_changes(operator.changes(), saved)
 
 
 @techniques

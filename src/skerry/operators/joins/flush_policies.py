@@ -15,7 +15,9 @@ __all__ = ["FlushPolicy", "LargestPartition", "LargestStream", "StreamAfterStrea
 
 
 class FlushPolicy(ABC):
-    """A choice of partitions, and of streams in them."""
+    """A choice of partitions, and of streams in them. ``at_hand`` is all that it remembers."""
+
+    at_hand: int | None = None
 
     @abstractmethod
     def choose(self, counts: Int64s) -> tuple[int, list[int]]:
@@ -48,14 +50,11 @@ class StreamAfterStream(FlushPolicy):
     ((1, [1]), (1, [0]))
     """
 
-    def __init__(self) -> None:
-        self._partition: int | None = None
-
     def choose(self, counts: Int64s) -> tuple[int, list[int]]:
         """The largest stream that is left of the partition at hand."""
-        if self._partition is None or not counts[self._partition].any():
-            self._partition = int(counts.sum(axis=1).argmax())
-        return self._partition, [int(counts[self._partition].argmax())]
+        if self.at_hand is None or not counts[self.at_hand].any():
+            self.at_hand = int(counts.sum(axis=1).argmax())
+        return self.at_hand, [int(counts[self.at_hand].argmax())]
 
 
 class LargestStream(FlushPolicy):

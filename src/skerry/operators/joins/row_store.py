@@ -46,6 +46,11 @@ class _Chunk:
         return int(self.numbers.size)
 
     @cached_property
+    def first_end(self) -> int:
+        """Until when all of its rows are live."""
+        return int(self.ends.min())
+
+    @cached_property
     def last_end(self) -> int:
         """When none of its rows is live any more."""
         return int(self.ends.max())
@@ -54,6 +59,10 @@ class _Chunk:
     def level(self) -> int:
         """Its size, by orders of magnitude."""
         return self.size.bit_length() // (_FAN.bit_length() - 1)
+
+    def count_live(self, moment: int) -> int:
+        """How many of its rows end at ``moment`` or later."""
+        return self.size if self.first_end >= moment else int(np.count_nonzero(self.ends >= moment))
 
     def drop_ended(self, moment: int) -> "_Chunk":
         """Only the rows that end at ``moment`` or later."""
@@ -133,6 +142,11 @@ class RowStore:
     def count(self) -> int:
         """How many rows are held; some may have ended."""
         return sum(chunk.size for chunk in self._chunks.values())
+
+    @property
+    def live_count(self) -> int:
+        """How many rows are live: that does not depend on how rows lie in chunks, so it is the same once restored."""
+        return sum(chunk.count_live(self._moment) for chunk in self._chunks.values())
 
     def add(self, batch: pa.RecordBatch, ends: Int64s, kept: Bools | None = None) -> int:
         """Number the rows of a batch from what is given back, and keep them, or some of them, until they end."""

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from skerry.model.arrays import Int64s
-from skerry.model.time import Micros
+from skerry.model.time import START_OF_TIME, Micros
 from skerry.operators.joins.arrivals import Arrivals, make_arrivals, merge_by_time
 from skerry.operators.joins.combiner import Combiner
 from skerry.operators.joins.row_store import RowStore
@@ -79,11 +79,13 @@ class Partition:
         self._fresh: list[Arrivals] = []
         self.files: dict[int, SpillFile] = {}
         self.settled = self.newest = 0
+        self.swept: Micros = START_OF_TIME
+        """What ended before is forgotten in memory."""
 
     @property
     def counts(self) -> list[int]:
-        """How many tuples of each stream are in memory."""
-        return [memory.store.count for memory in self._memories]
+        """How many tuples of each stream are in memory, without those that are forgotten."""
+        return [memory.store.live_count for memory in self._memories]
 
     @property
     def spilled_count(self) -> int:
@@ -141,8 +143,7 @@ class Partition:
         self._technique.sweep(watermark)
         if self.is_waiting:
             return []
-        for memory in self._memories:
-            memory.store.forget(watermark)
+        self._forget(watermark)
         gone = [number for number, file in self.files.items() if file.last_end < watermark]
         for number in gone:
             del self.files[number]
@@ -163,7 +164,13 @@ class Partition:
         """Take chunks over. Tuples of steps after ``step`` are still to be joined."""
         for memory in self._memories:
             memory.restore(pages)
+        self._forget(self.swept)  # a page may have rows that ended after it was saved
         self._fresh = self._rebuild(step)
+
+    def _forget(self, moment: Micros) -> None:
+        self.swept = moment
+        for memory in self._memories:
+            memory.store.forget(moment)
 
     def _rebuild(self, step: int) -> list[Arrivals]:
         """Give what is in memory to a new technique; all but the tuples of later steps, which come back."""

@@ -128,8 +128,10 @@ class SpillingJoin(Operator):
             self._spill.put(number, pages[_page(number)])
             self._saved.add(int(number))
         self._next_file = max(self._saved, default=-1) + 1
+        self._policy.at_hand = clock["at_hand"]
         for index, partition in enumerate(self._partitions):
-            partition.settled, partition.newest = clock["settled"].get(str(index), (0, 0))
+            before = (0, 0, self._watermark)  # of one without files, which forgets whenever time passes
+            partition.settled, partition.newest, partition.swept = clock["settled"].get(str(index), before)
             mine = {name.partition("/")[2]: blob for name, blob in pages.items() if name.startswith(f"{index}/")}
             partition.restore(mine, self._step)
         if not any(partition.has_fresh for partition in self._partitions):
@@ -233,8 +235,8 @@ class SpillingJoin(Operator):
         files = {
             number: (index, *astuple(file)) for index, each in spilled.items() for number, file in each.files.items()
         }
-        settled = {index: (partition.settled, partition.newest) for index, partition in spilled.items()}
-        clock = {"step": self._step, "watermark": self._watermark, "idle": self._idle}
+        settled = {index: (each.settled, each.newest, each.swept) for index, each in spilled.items()}
+        clock = {"step": self._step, "watermark": self._watermark, "idle": self._idle, "at_hand": self._policy.at_hand}
         return json.dumps({**clock, "files": files, "settled": settled}).encode()
 
 
