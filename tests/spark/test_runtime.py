@@ -144,13 +144,13 @@ def test_stages_share_one_daemon_of_python_workers(tmp_path):
     Road(tmp_path, MemorySink()).run()
     context = SparkSession.active().sparkContext
     java = context._jvm.java.lang.ProcessHandle.current().pid()
-    children = [int(child) for task in Path(f"/proc/{java}/task").iterdir() for child in read_children(task)]
-    commands = [Path(f"/proc/{child}/cmdline").read_text() for child in children]
+    children = [child for task in Path(f"/proc/{java}/task").iterdir() for child in read(task / "children").split()]
+    commands = [read(Path(f"/proc/{child}/cmdline")) for child in children]
     assert len([command for command in commands if "skerry.spark.worker_daemon" in command]) == 1
 
 
-def read_children(task: Path) -> list[str]:
-    """The processes that a thread has started, if it is still there."""
-    with suppress(FileNotFoundError):
-        return (task / "children").read_text().split()
-    return []
+def read(file: Path) -> str:
+    """What is said of a thread or process, if it is still there."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return file.read_text()
+    return ""
