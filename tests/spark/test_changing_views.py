@@ -144,7 +144,7 @@ def test_many_views_come_and_go(tmp_path):
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(3000)
+@pytest.mark.timeout(840)  # no longer than a slice of the long tests
 def test_thousand_joins_and_aggregates_come_and_go(tmp_path):
     check_many(tmp_path, 100)
 
