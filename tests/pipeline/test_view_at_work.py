@@ -18,14 +18,11 @@ def test_answers_follow_from_rows_and_from_time():
     assert work.advance(END_OF_TIME).column("n").to_pylist() == [1]
 
 
-def test_answers_are_looked_up_in_the_table_as_it_is_when_they_are_given():
-    table = "CREATE TABLE names (id INT, name VARCHAR) WITH (connector='file', path='names.csv')"
-    named = (
-        "CREATE MATERIALIZED VIEW named AS SELECT m.n, s.name FROM mean AS m LEFT JOIN names AS s ON s.id = m.segment"
-    )
-    _, view = views(MEAN, table, named)
-    work = ViewAtWork(view, {"names": _names("old")})
-    found = []
+NAMES = "CREATE TABLE names (id INT, name VARCHAR) WITH (connector='file', path='names.csv')"
+
+
+def check_looked_up(view):
+    work, found = ViewAtWork(view, {"names": _names("old")}), []
     for moment, name in ((1, "older"), (31, "new")):
         work.transition(view.feeds[0].build_route().transition(batch([(moment, 1, 8.0)])))
         work.see({"names": _names(name)})
@@ -33,20 +30,20 @@ def test_answers_are_looked_up_in_the_table_as_it_is_when_they_are_given():
     assert (view.tables_above, found) == (("names",), ["older", "new"])
 
 
+def test_answers_are_looked_up_in_the_table_as_it_is_when_they_are_given():
+    named = (
+        "CREATE MATERIALIZED VIEW named AS SELECT m.n, s.name FROM mean AS m LEFT JOIN names AS s ON s.id = m.segment"
+    )
+    check_looked_up(views(MEAN, NAMES, named)[1])
+
+
 def test_answers_of_a_view_below_are_looked_up_in_the_table_as_it_is_when_they_are_given():
-    table = "CREATE TABLE names (id INT, name VARCHAR) WITH (connector='file', path='names.csv')"
     named = (
         "CREATE MATERIALIZED VIEW named AS SELECT s.name, m.window_start, SUM(m.n) AS n FROM mean AS m "
         "LEFT JOIN names AS s ON s.id = m.segment GROUP BY s.name, m.window_start"
     )
-    _, view = views(MEAN, table, named)
-    work = ViewAtWork(view, {"names": _names("old")})
-    found = []
-    for moment, name in ((1, "older"), (31, "new")):
-        work.transition(view.feeds[0].build_route().transition(batch([(moment, 1, 8.0)])))
-        work.see({"names": _names(name)})
-        found += work.advance(Micros(moment + 20)).column("name").to_pylist()
-    assert (view.tables_above, found) == (("names",), ["older", "new"])
+    _, view = views(MEAN, NAMES, named)
+    check_looked_up(view)
     assert (
         ViewAtWork(view).operator.snapshot().keys()
         == ViewAtWork(view, {"names": _names("x")}).operator.snapshot().keys()

@@ -11,35 +11,11 @@ from skerry.pipeline.outcome import Outcome
 from skerry.sinks.files import FileSink
 from tests.fjord.many_views import FEW_VIEWS, lay_out
 from tests.fjord.test_backfill import MEAN, ROAD, SEEN, VIEWS, begin_with, counts, left, write_road
-from tests.fjord.test_changing_views import parts, rows
-from tests.spark.test_changing_views_recovery import BreakingSink
+from tests.fjord.test_changing_views import parts, rows, statement
+from tests.spark.test_changing_views_recovery import break_off_and_go_on
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 _BY_STEPS = {"growing", "perhaps_now", "bounded", "adapted", "many", "last"}
-
-
-def run(project: Path, doings: dict[int, str], before: set[int], after: set[int]) -> Outcome:
-    """Run on Spark, keeping history; it breaks off before and after some batches are recorded, and goes on."""
-    breaks, done, script = set(before), set[int](), FEW_VIEWS
-
-    def act(total: Outcome) -> None:
-        if total.batches not in done and (doing := doings.get(total.batches)):
-            connect(project).execute(doing)
-        done.add(total.batches)
-        if total.batches in after:
-            after.remove(total.batches)
-            raise RuntimeError("breaks off before Spark has noted the batch as done")
-
-    settings = Settings("spark", "local[2]", project / "kept", step_rows=50, history=True)
-    while True:
-        database = connect(project)
-        if not database.has_begun(settings, script):
-            database.execute(script)
-        try:
-            return database.run(BreakingSink(project / "out", breaks), settings, watch=act, script=script)
-        except Exception as error:
-            if "breaks off" not in str(error):
-                raise
 
 
 def test_views_that_come_with_all_of_history_answer_as_if_they_had_been_there(tmp_path):
@@ -50,7 +26,9 @@ def test_views_that_come_with_all_of_history_answer_as_if_they_had_been_there(tm
         doings[since[name]] = doings.get(since[name], "") + begin_with(VIEWS[name])
     # Batches are counted from 0: the first that a view sees is recorded when there is one more.
     breaks = {since["counts"] + 1, since["by_mjoin"] + 1, since["together"] + 1}
-    outcome = run(project, doings, before={since["trips"], since["jams"]}, after=breaks)
+    statements = {batch: statement(doing) for batch, doing in doings.items()}
+    before = {since["trips"], since["jams"]}
+    outcome = break_off_and_go_on(project, statements, before, breaks, FEW_VIEWS, history=True)
     database = connect(whole)
     database.execute(FEW_VIEWS + "".join(VIEWS.values()))
     database.run(FileSink(whole / "out", "csv"), Settings("fjord", step_rows=50))

@@ -47,7 +47,15 @@ class BreakingSink(FileSink):
         super().settle()
 
 
-def break_off_and_go_on(project: Path, doings: Mapping[int, Doing], before: set[int], after: set[int]) -> Outcome:
+def break_off_and_go_on(
+    project: Path,
+    doings: Mapping[int, Doing],
+    before: set[int],
+    after: set[int],
+    script: str = BASE,
+    *,
+    history: bool | None = None,
+) -> Outcome:
     """Run to the end; it breaks off before some batches are recorded, and before Spark notes others as done."""
     before, after, done = set(before), set(after), set[int]()
 
@@ -59,13 +67,13 @@ def break_off_and_go_on(project: Path, doings: Mapping[int, Doing], before: set[
             after.remove(total.batches)
             raise RuntimeError("breaks off before Spark has noted the batch as done")
 
-    settings = Settings("spark", "local[2]", project / "kept", step_rows=50)
+    settings = Settings("spark", "local[2]", project / "kept", step_rows=50, history=history)
     while True:
         database = connect(project)
-        if not database.has_begun(settings, BASE):
-            database.execute(BASE)
+        if not database.has_begun(settings, script):
+            database.execute(script)
         try:
-            return database.run(BreakingSink(project / "out", before), settings, watch=act, script=BASE)
+            return database.run(BreakingSink(project / "out", before), settings, watch=act, script=script)
         except Exception as error:
             if "breaks off" not in str(error):
                 raise
