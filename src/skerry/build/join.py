@@ -1,6 +1,5 @@
 """Joins of streams as operators: complete, spilling or shedding."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -10,13 +9,9 @@ from skerry.operators.joins.spill_store import FolderSpill
 from skerry.operators.joins.spilling_join import SpillingJoin
 from skerry.operators.operator import Operator
 from skerry.plan.join import Join
-from skerry.plan.outer_join import OuterJoin
 from skerry.plan.overload import Spilling
 
-__all__ = ["SHEDDING", "build_join", "name_join_kernels"]
-
-SHEDDING = "shedding by "
-"""What the name of a policy's kernels begins with."""
+__all__ = ["build_join"]
 
 
 def build_join(view: str, node: Join) -> Operator:
@@ -28,12 +23,3 @@ def build_join(view: str, node: Join) -> Operator:
         hashed = node.technique == "amjoin"
         return SheddingJoin(node.sides, node.shedding.memory_rows, node.shedding.policy, node.limit, hashed=hashed)
     return MultiJoin(node.sides, node.technique, node.limit)
-
-
-def name_join_kernels(node: Join | OuterJoin) -> Iterator[str]:
-    """The kernels of the technique, and of the policy if it sheds."""
-    yield "snjoin"
-    if node.technique != "snjoin":
-        yield "other techniques"
-    if node.shedding:
-        yield SHEDDING + node.shedding.policy

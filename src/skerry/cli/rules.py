@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.status import Status
 
+from skerry.cli.compile_notes import note_compilations
 from skerry.cli.limits import MaxListLength, MaxSeconds, MaxStages, MaxTuples, read_limits
 from skerry.cli.rule_program import check_file, find_project, open_builtins
 from skerry.cli.script import open_script
@@ -201,7 +202,7 @@ def _refusals(checked: Checked) -> Iterator[None]:
 
 def _track_progress(engine: Engine, ticks: Sequence[Tick]) -> Iterator[Tick]:
     """Ticks; a terminal shows how far they have come."""
-    with Console(stderr=True).status("deriving") as status:
+    with Console(stderr=True).status("deriving") as status, note_compilations(status.update):
         for number, tick in enumerate(ticks, 1):
             before = f"tick {number:,} of {len(ticks):,}, " if len(ticks) > 1 else ""
             engine.watch(partial(_show_progress, status, before))

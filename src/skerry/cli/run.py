@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.status import Status
 
+from skerry.cli.compile_notes import note_compilations
 from skerry.cli.interrupt import interruptible
 from skerry.cli.leave_out_pandas import leave_out_pandas
 from skerry.cli.limits import MaxListLength, MaxSeconds, MaxStages, MaxTuples, read_limits
@@ -94,7 +95,8 @@ def run(
         return
     with interruptible() as stopped, Console(stderr=True).status(f"starting {runtime}") as status:
         watch = _Watch(status)
-        outcome = database.run(sink, settings, stopped=stopped.is_set, watch=watch, note=watch.note, script=text)
+        with note_compilations(watch.note):
+            outcome = database.run(sink, settings, stopped=stopped.is_set, watch=watch, note=watch.note, script=text)
     typer.echo(summarize(outcome, Pace(runtime, watch.seconds, was_stopped=stopped.is_set()), out))
     if outcome.failures:
         raise RunError(f"stopped before the end: {', '.join(sorted(outcome.failures))}; all other views are complete")

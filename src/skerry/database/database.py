@@ -45,7 +45,6 @@ from skerry.pipeline.pipeline_builder import PipelineBuilder
 from skerry.pipeline.runtime import RunOptions, never
 from skerry.pipeline.sensors_at_work import SensorsAtWork
 from skerry.pipeline.view_versions import ViewVersions, is_kept_in
-from skerry.pipeline.why import explain_why
 from skerry.plan.limits import Limits
 from skerry.plan.view import ViewPlan
 from skerry.sinks.files import FileSink
@@ -171,6 +170,8 @@ class Database:
 
     def why(self, view: str, question: str, at: Micros | None = None) -> str:
         """Why a tuple holds in a view made of rules, at a moment or as of the last reading; or why it does not."""
+        from skerry.pipeline.why import explain_why  # the engine of rules is loaded when it is asked something
+
         return explain_why(self._session.plan(view), question, at, self._answer)
 
     def _answer(self, plans: Sequence[ViewPlan]) -> dict[str, pa.RecordBatch]:

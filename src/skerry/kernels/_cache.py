@@ -18,11 +18,13 @@ from typing import Any
 
 from numba.core.caching import FunctionCache, _CacheLocator
 
+from skerry.kernels import COMPILATIONS
 from skerry.model.cache_folder import find_cache_folder
 
 __all__ = ["KernelCache", "KernelFiles"]
 
 _log = logging.getLogger(__name__)
+_compilations = logging.getLogger(COMPILATIONS)
 _PACKAGE = Path(__file__).resolve().parents[1]
 _OWN_IMPORT = re.compile(r"^(?:from|import) skerry\.([\w.]+)", re.MULTILINE)
 _KEPT_SECONDS = 30 * 24 * 3600.0
@@ -68,6 +70,13 @@ class KernelCache(_CacheLocator):
 
 class KernelFiles(FunctionCache):
     """The machine code of one function in its folder. What cannot be written there, the next process compiles too."""
+
+    def load_overload(self, sig: object, target_context: object) -> object:
+        """The machine code for some types; None if there is none, and then it is compiled."""
+        found = super().load_overload(sig, target_context)
+        if found is None:
+            _compilations.info("compiling kernels of %s (once)", self._py_func.__module__.rpartition(".")[2])
+        return found
 
     def save_overload(self, sig: object, data: object) -> None:
         """Keep machine code, unless the disk is full or gone: a kernel that works is no reason to stop."""

@@ -16,14 +16,11 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from skerry.build.join import SHEDDING
+from skerry.build.kernel_names import SHEDDING
 from skerry.build.table import name_kernels
-from skerry.index.precompile import precompile_index
-from skerry.kernels.precompile import PRECOMPILERS
 from skerry.model.cache_folder import find_cache_folder
 from skerry.pipeline.pipeline import Pipeline
 from skerry.plan.fan_out import FanOut
-from skerry.shedding.precompile import precompile_shedding
 
 __all__ = ["list_kinds", "name_all_kernels", "precompile", "precompile_beside"]
 
@@ -80,6 +77,11 @@ def precompile_beside(kinds: Collection[str], note: Callable[[str], None] = lamb
 
 def _find(kind: str) -> Callable[[], None]:
     """What calls the kernels of a kind: of ``kernels.precompile``, the index, or the policy of a join that sheds."""
+    # Loaded here, since every run asks this module what it needs, and few compile it.
+    from skerry.index.precompile import precompile_index
+    from skerry.kernels.precompile import PRECOMPILERS
+    from skerry.shedding.precompile import precompile_shedding
+
     if kind in PRECOMPILERS:
         return PRECOMPILERS[kind]
     return precompile_index if kind == _INDEX else lambda: precompile_shedding(kind.removeprefix(SHEDDING))

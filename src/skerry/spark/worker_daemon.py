@@ -7,6 +7,7 @@ of sight of the garbage collector, which Spark runs after every task.
 
 import gc
 import importlib
+import pkgutil
 import sys
 
 _LOADED = (
@@ -26,6 +27,9 @@ def _load() -> None:
     sys.path[:] = [path for path in sys.path if not path.endswith("pyspark.zip")]
     for module in _LOADED:
         importlib.import_module(module)
+    builders = importlib.import_module("skerry.build")
+    for file in pkgutil.iter_modules(builders.__path__, "skerry.build."):
+        importlib.import_module(file.name)
     gc.freeze()
     gc.enable()
 

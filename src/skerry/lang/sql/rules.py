@@ -13,6 +13,7 @@ from skerry.deduce.project_settings import list_allowed_modules, read_project_li
 from skerry.errors import InputError, OptionError, RuleError, UnknownStream
 from skerry.lang.rules import read
 from skerry.lang.rules.bind_streams import deduce_node
+from skerry.lang.rules.program_file import read_program_text
 from skerry.lang.sql.changes import gives_changes
 from skerry.lang.sql.query import query_plan
 from skerry.lang.sql.streams import Streams
@@ -27,7 +28,7 @@ from skerry.plan.program import Output
 from skerry.plan.project import Project
 from skerry.plan.view import ViewPlan
 
-__all__ = ["rules_outputs", "rules_plan"]
+__all__ = ["read_program_text", "rules_outputs", "rules_plan"]
 
 _OPTIONS = {
     BACKFILL.name,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import pyarrow as pa
 from sqlglot import exp
@@ -11,13 +12,11 @@ from sqlglot import exp
 from skerry.catalog import Catalog, Source, Subscription, View
 from skerry.catalog.arrow_tables import find_catalog_table, is_catalog_table
 from skerry.errors import CatalogError, InputError, SqlError
-from skerry.lang.rules.program_file import read_program_text
 from skerry.lang.sql.catalog_query import NOTHING_STORED, StoredTables, answer_catalog_query
 from skerry.lang.sql.changes import settle_emit
 from skerry.lang.sql.create_source import check_name, identifier, options_of, read_source
 from skerry.lang.sql.predicates import Predicates
 from skerry.lang.sql.query import query_plan
-from skerry.lang.sql.rules import rules_outputs, rules_plan
 from skerry.lang.sql.statements import Statement, describe_foreign, location_of, read
 from skerry.lang.sql.streams import Streams
 from skerry.lang.sql.subscriptions import SUBSCRIPTIONS, is_about_subscriptions, read_deleted_ids, read_inserted
@@ -109,9 +108,10 @@ class Session:
 
     def add_rules(self, file: Path) -> list[str]:
         """Make a view of each output of a rule program, under the name it goes to or its own; give their names."""
-        program, made = read_program_text(file), []
+        rules = _load_rules()
+        program, made = rules.read_program_text(file), []
         with self.catalog.all_or_nothing():
-            for output in rules_outputs(program, str(file)):
+            for output in rules.rules_outputs(program, str(file)):
                 options = {"rules": str(file), "output": output.predicate}
                 view = View(check_name(output.to or output.predicate), options, program=program)
                 self._bind(view, exp.Create(), (view.name,))
@@ -199,7 +199,7 @@ class Session:
         Sampling.parse(options, Owner(f"view {name!r}"))
         for option in ("late_to", "loss_to"):
             check_name(options.get(option, name), location_of(tree))
-        program = read_program_text(self._base / options["rules"]) if "rules" in options else ""
+        program = _load_rules().read_program_text(self._base / options["rules"]) if "rules" in options else ""
         view = View(name, options, statement.text, program)
         named = [name, *(options[option] for option in ("late_to", "loss_to") if option in options)]
         sinks = {sink.casefold() for sink in self.catalog.subscriptions.sinks()}
@@ -211,7 +211,7 @@ class Session:
 
     def _bind(self, view: View, tree: exp.Create, within: tuple[str, ...]) -> ViewPlan:
         streams = Streams(self.catalog, partial(self.plan, within=within), hidden=within)
-        bind = partial(rules_plan, view, self._base, self._limits) if view.program else query_plan
+        bind = partial(_load_rules().rules_plan, view, self._base, self._limits) if view.program else query_plan
         root = carry_changes(bind(tree.expression, streams, view.options), streams.plan)
         root = settle_emit(root, view.options)
         for rewrite in _REWRITES:
@@ -295,6 +295,13 @@ def _find_listing(query: str) -> str | None:
         "SUMMARIZE": "write the aggregates: SELECT COUNT(*), MIN(x), MAX(x), AVG(x), APPROX_QUANTILE(x, 0.5) FROM ...",
     }
     return f"{word} is not available; {instead[word]}" if word in instead else None
+
+
+def _load_rules() -> ModuleType:
+    """What binds rule programs. Loaded when a script has some: it takes a tenth of a small script's start."""
+    from skerry.lang.sql import rules
+
+    return rules
 
 
 @contextmanager
