@@ -53,6 +53,19 @@ class HalfSaved(Hold):
         return PageChanges({"held": pack(self.held.slice(0, 1))})
 
 
+class Hasty(Hold):
+    """Gives all rows in the end, but once restored without waiting for the watermark."""
+
+    restored = False
+
+    def advance(self, watermark):
+        return super().advance(END_OF_TIME if self.restored else watermark)
+
+    def restore(self, pages):
+        super().restore(pages)
+        self.restored = bool(pages)
+
+
 class Unnamed(Hold):
     def changes(self):
         return PageChanges()
@@ -88,8 +101,14 @@ def test_operator_that_forgets_its_state_is_caught():
 
 
 def test_operator_that_saves_half_of_its_changes_is_caught():
-    with pytest.raises(AssertionError, match="restored from the changes until step 0"):
+    with pytest.raises(AssertionError, match="restored from the changes after step 0, in step 1"):
         laws.incremental_changes_equal_snapshot(HalfSaved, STEPS)
+
+
+@pytest.mark.parametrize("law", [laws.snapshot_mid_stream_changes_nothing, laws.incremental_changes_equal_snapshot])
+def test_operator_that_gives_rows_in_another_step_once_restored_is_caught(law):
+    with pytest.raises(AssertionError, match=r"in step \d, .* 0 missing"):
+        law(Hasty, STEPS)
 
 
 def test_operator_that_does_not_tell_of_a_page_is_caught():

@@ -61,20 +61,24 @@ def check_laws(make: Make, steps: Sequence[Step], *, time: str) -> None:
 
 
 def snapshot_mid_stream_changes_nothing(make: Make, steps: Sequence[Step]) -> None:
-    """An operator may be saved, dropped and restored after each batch and each watermark."""
-    operator = make()
-    found: Rows = Counter()
+    """An operator may be saved, dropped and restored after each batch and each watermark: each step gives the same."""
+    operator, found = make(), list[Rows]()
     for batch, watermark in [*steps, *_end(steps)]:
-        found += rows_of(operator.transition(batch))
+        rows = rows_of(operator.transition(batch))
         operator = _restore(make, operator.snapshot())
-        found += rows_of(operator.advance(watermark))
+        found.append(rows + rows_of(operator.advance(watermark)))
         operator = _restore(make, operator.snapshot())
-    _compare("saved and restored after each step", answers(make(), steps), found)
+    _compare_steps("saved and restored after each step", _answer_steps(make(), [*steps, *_end(steps)]), found)
 
 
 def incremental_changes_equal_snapshot(make: Make, steps: Sequence[Step]) -> None:
-    """What successive ``changes`` add up to is as good as a snapshot, at every step."""
-    operator = make()
+    """What successive ``changes`` add up to is as good as a snapshot, and both as the operator that they were taken of.
+
+    Restored from either, after any step, an operator gives in each step that follows what the one gives that went on.
+    So a step that runs again, since the machine broke off, gives again what it gave.
+    """
+    operator, steps = make(), [*steps, *_end(steps)]
+    expected = _answer_steps(make(), steps)
     saved: dict[str, bytes] = {}
     for number, step in enumerate(steps):
         _take(operator, step)
@@ -82,9 +86,9 @@ def incremental_changes_equal_snapshot(make: Make, steps: Sequence[Step]) -> Non
         whole = operator.snapshot()
         message = f"after step {number} the changes add up to pages {sorted(saved)}, the snapshot has {sorted(whole)}"
         assert saved.keys() == whole.keys(), message
-        rest = steps[number + 1 :]
-        expected, found = (answers(_restore(make, pages), rest) for pages in (whole, saved))
-        _compare(f"restored from the changes until step {number}, not from a snapshot", expected, found)
+        for kind, pages in (("a snapshot", whole), ("the changes", saved)):
+            found = _answer_steps(_restore(make, pages), steps[number + 1 :])
+            _compare_steps(f"restored from {kind} after step {number}", expected[number + 1 :], found, number + 1)
 
 
 def other_buckets_change_nothing(
@@ -160,6 +164,10 @@ def apply_changes(changes: PageChanges, saved: dict[str, bytes]) -> None:
         del saved[name]
 
 
+def _answer_steps(operator: Operator, steps: Iterable[Step]) -> list[Rows]:
+    return [_take(operator, step) for step in steps]
+
+
 def _take(operator: Operator, step: Step) -> Rows:
     batch, watermark = step
     return rows_of(operator.transition(batch)) + rows_of(operator.advance(watermark))
@@ -205,3 +213,8 @@ def _compare(how: str, expected: Rows, found: Rows) -> None:
         f"{how}, the operator gives other answers: {len(missing)} missing {missing[:3]}, {len(extra)} extra {extra[:3]}"
     )
     assert expected == found, message
+
+
+def _compare_steps(how: str, expected: Sequence[Rows], found: Sequence[Rows], first: int = 0) -> None:
+    for number, rows in enumerate(zip(expected, found, strict=True), first):
+        _compare(f"{how}, in step {number}", *rows)
