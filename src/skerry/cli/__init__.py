@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +11,7 @@ import typer
 
 from skerry import __version__
 from skerry.cli.commands import CommandsOnDemand
+from skerry.cli.interrupt import watch_interrupts
 from skerry.cli.standard_streams import explain_lost_output, open_missing_streams
 from skerry.errors import InputError, SkerryError
 from skerry.model.private_folder import remove_private_folders
@@ -18,6 +20,8 @@ __all__ = ["app", "main", "run_command"]
 
 # Typer brings a click of its own, and shows none of it but the children of this class.
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+_STOPPED = 128 + signal.SIGINT
 
 app = typer.Typer(
     name="skerry",
@@ -47,7 +51,15 @@ def main() -> None:
     """Run a command; exit code 2 means that the user's input is wrong, 1 anything else."""
     gc.disable()  # until the command is loaded: what is imported stays, and looking through it takes a fifth of a start
     open_missing_streams()
-    code = _run_and_flush(sys.argv[1:])
+    interrupted = watch_interrupts()
+    try:
+        code = _run_and_flush(sys.argv[1:])
+    except Exception:
+        if not interrupted.is_set():
+            raise
+    if interrupted.is_set():
+        typer.echo("stopped", err=True)
+        code = _STOPPED
     # Not by sys.exit: a run that was stopped leaves Spark's callback threads in the middle of a batch, and
     # DuckDB would complain on the terminal of what they still hold. The JVM ends when this process does.
     remove_private_folders()
