@@ -21,7 +21,7 @@ ONE_OF_EACH = [
     errors.CheckpointError("kept/run.json", "is missing"),
     errors.SetupError("Java is missing"),
     errors.RunError("the answers differ"),
-    errors.WaitTimeout("'jams' has 3 rows of the 10 that were waited for, after", 5.0, "s"),
+    errors.WaitTimeout("'jams' has 3 of the 10 rows that were waited for, after", 5.0, "s"),
     errors.LimitError("a step gives 9 combinations of tuples or more, the limit is", 8),
     errors.RuleLimit("'p' has more than 10 tuples", "declare a limit", 2),
     errors.MemoryLimit("tuples take more than 1 GiB", "declare a limit", 2),

@@ -46,7 +46,7 @@ def test_who_waits_is_woken_by_the_row_that_was_missing():
 def test_waiting_too_long_is_told_with_what_there_is():
     answers = opened()
     answers.write("v", 0, rows(1))
-    with pytest.raises(WaitTimeout, match="'v' has 1 rows of the 2 that were waited for"):
+    with pytest.raises(WaitTimeout, match="'v' has 1 of the 2 rows that were waited for"):
         answers.wait("v", 2, 0.01)
 
 

@@ -101,7 +101,7 @@ def test_view_that_was_made_later_streams_by_itself():
 
 def test_waiting_too_long_is_told():
     with opened().start() as pipeline:
-        with pytest.raises(WaitTimeout, match="rows of the 1000000000 that were waited for"):
+        with pytest.raises(WaitTimeout, match="of the 1000000000 rows that were waited for"):
             pipeline.view("mean").wait(rows=10**9, timeout=0.01)
         with pytest.raises(WaitTimeout, match="the pipeline still runs, after"):
             pipeline.wait(0.01)

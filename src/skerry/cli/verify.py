@@ -10,6 +10,7 @@ import typer
 from skerry.cli.interrupt import interruptible
 from skerry.cli.limits import MaxListLength, MaxSeconds, MaxStages, MaxTuples, read_limits
 from skerry.cli.script import open_script
+from skerry.cli.summary import count
 from skerry.database import Database, Settings
 from skerry.errors import InputError, RunError
 from skerry.sinks.memory import MemorySink
@@ -58,9 +59,8 @@ def _check_sources(database: Database) -> None:
 
 def _report(output: str, spark: pa.Table, fjord: pa.Table) -> bool:
     equal = _rows(spark) == _rows(fjord)
-    typer.echo(
-        f"{output}: {'equal' if equal else 'DIFFERENT'}, {spark.num_rows} rows on spark, {fjord.num_rows} on fjord"
-    )
+    rows = count(spark.num_rows, "row", "rows")
+    typer.echo(f"{output}: {'equal' if equal else 'DIFFERENT'}, {rows} on spark, {fjord.num_rows} on fjord")
     return equal
 
 

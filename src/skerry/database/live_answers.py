@@ -93,7 +93,7 @@ class LiveAnswers(Sink):
         with self._changed:
             enough = self._changed.wait_for(lambda: self._has_ended or self._count(output) >= row_count, timeout_s)
             if not enough:
-                counts = f"{self._count(output)} rows of the {row_count} that were waited for"
+                counts = f"{self._count(output)} of the {row_count} rows that were waited for"
                 raise WaitTimeout(f"{output!r} has {counts}, after", timeout_s, "s")
             kept = self._kept.get(output, _Kept())
             schema = self._schemas.get(output, pa.schema([]))
