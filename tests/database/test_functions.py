@@ -90,7 +90,7 @@ def test_rows_that_a_function_fails_on_have_null_and_are_counted(tmp_path, caplo
     assert outcome.failed_rows == {"dew_point": 1}
     assert outcome.first_errors == {"dew_point": "ValueError: 13.0 is unlucky"}
     assert caplog.messages == [
-        "function 'dew_point' fails and gives NULL instead (rows so far: 1); the first error: ValueError: 13.0 is unlucky"
+        "function 'dew_point' fails and gives NULL instead (rows: 1); the first error: ValueError: 13.0 is unlucky"
     ]
 
 

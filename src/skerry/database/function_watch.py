@@ -22,6 +22,6 @@ class FunctionWatch:
         for name in outcome.failed_rows.keys() - self._told:
             self._told.add(name)
             count, first = outcome.failed_rows[name], outcome.first_errors[name]
-            _log.warning("function %r fails and gives NULL instead (rows so far: %d); the first error: %s", name, count, first)
+            _log.warning("function %r fails and gives NULL instead (rows: %d); the first error: %s", name, count, first)
         if self._watch:
             self._watch(outcome)
