@@ -60,6 +60,29 @@ def plan_lines(query):
             "SELECT segment, COUNT(*) AS n FROM traffic TIMESTAMP BY ts GROUP BY segment, TumblingWindow(minute, 1)",
             BY_WINDOW,
         ),
+        *(
+            (
+                f"SELECT segment, MAX(speed) AS n FROM traffic GROUP BY segment, {spelled}",
+                "SELECT segment, MAX(speed) AS n FROM HOP(traffic, ts, INTERVAL '30' SECOND, INTERVAL '1' MINUTE, "
+                "INTERVAL '10' SECOND) GROUP BY segment, window_start, window_end",
+            )
+            for spelled in (
+                "HoppingWindow(second, 60, 30, 10)",
+                "HoppingWindow(Duration(minute, 1), Hop(second, 30), Offset(second, 10))",
+                "window(ts, '60 seconds', '30 seconds', '10 seconds')",
+            )
+        ),
+        (
+            "SELECT segment, COUNT(*) AS n FROM traffic GROUP BY segment, "
+            "TumblingWindow(Duration(minute, 1), Offset(millisecond, -1))",
+            "SELECT segment, COUNT(*) AS n FROM TUMBLE(traffic, ts, INTERVAL '1' MINUTE, INTERVAL '-1' MILLISECOND) "
+            "GROUP BY segment, window_start, window_end",
+        ),
+        (
+            "SELECT segment, COUNT(*) AS n FROM traffic GROUP BY segment, TumblingWindow(minute, 1, 2)",
+            "SELECT segment, COUNT(*) AS n FROM TUMBLE(traffic, ts, INTERVAL '1' MINUTE, INTERVAL '2' MINUTE) "
+            "GROUP BY segment, window_start, window_end",
+        ),
         (
             "SELECT segment, MAX(speed) AS n FROM traffic GROUP BY segment, "
             "HoppingWindow(Duration(minute, 1), Duration(second, 30))",

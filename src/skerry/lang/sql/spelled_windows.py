@@ -27,6 +27,7 @@ __all__ = ["lay_spelled_window"]
 _STARTS = ("TUMBLE_START", "HOP_START", "SESSION_START", "WINDOWSTART")
 _ENDS = ("TUMBLE_END", "HOP_END", "SESSION_END", "WINDOWEND")
 _LAST_MOMENTS = ("TUMBLE_ROWTIME", "HOP_ROWTIME", "SESSION_ROWTIME")
+_LENGTHS = ("DURATION", "HOP", "OFFSET")
 _SHORT = {"SS": "SECOND", "MI": "MINUTE", "HH": "HOUR", "DD": "DAY"}
 
 
@@ -106,7 +107,10 @@ def _read_flink(name: str, count: int) -> Callable[[Sequence[exp.Expr]], _Spelle
 
 
 def _read_azure(name: str, count: int) -> Callable[[Sequence[exp.Expr]], _Spelled | None]:
-    """TumblingWindow(minute, 1), HoppingWindow(minute, 10, 5), or with durations; the size comes before the slide."""
+    """TumblingWindow(minute, 1), HoppingWindow(minute, 10, 5), or with durations; the size comes before the slide.
+
+    One length more is the offset of the windows; of a session it is the longest that it may last, and is not kept.
+    """
 
     def read(arguments: Sequence[exp.Expr]) -> _Spelled | None:
         times = [each for each in arguments if isinstance(each, exp.Anonymous) and each.name.upper() == "BY_TIME"]
@@ -121,18 +125,21 @@ def _read_azure(name: str, count: int) -> Callable[[Sequence[exp.Expr]], _Spelle
         else:
             written = [_read_duration(each) for each in rest]
         spans = [each for each in written if each is not None]
-        if len(spans) < count or len(spans) < len(written):
+        if len(spans) < len(written) or len(spans) not in (count, count + 1):
             return None
-        return _Spelled(name, times[0].expressions[0] if times else None, spans[:count][::-1])
+        offset = [] if name == "SESSION_WINDOW" else spans[count:]
+        return _Spelled(name, times[0].expressions[0] if times else None, [*spans[:count][::-1], *offset])
 
     return read
 
 
 def _read_duration(tree: exp.Expr) -> exp.Expr | None:
-    """Duration(minute, 1), Hop(minute, 1), or an interval."""
-    if isinstance(tree, exp.Anonymous) and tree.name.upper() in ("DURATION", "HOP") and len(tree.expressions) == 2:
-        return _make_span(tree.expressions[1].name, tree.expressions[0].name)
-    return tree if isinstance(tree, exp.Interval) else None
+    """Duration(minute, 1), Hop(minute, 1), Offset(minute, 1), or an interval."""
+    if not isinstance(tree, exp.Anonymous) or tree.name.upper() not in _LENGTHS or len(tree.expressions) != 2:
+        return tree if isinstance(tree, exp.Interval) else None
+    unit, count = tree.expressions
+    sign, digits = ("-", count.this) if isinstance(count, exp.Neg) else ("", count)
+    return _make_span(sign + digits.name, unit.name)
 
 
 def _make_span(count: str, unit: str) -> exp.Expr:
@@ -140,11 +147,11 @@ def _make_span(count: str, unit: str) -> exp.Expr:
 
 
 def _read_spark(arguments: Sequence[exp.Expr]) -> _Spelled | None:
-    """window(ts, '10 minutes', '5 minutes'): the size comes before the slide."""
+    """window(ts, '10 minutes', '5 minutes', '1 minute'): the size comes before the slide, the offset last."""
     spans = [_read_text(each) for each in arguments[1:] if isinstance(each, exp.Literal | exp.Interval)]
-    if len(spans) + 1 != len(arguments) or len(spans) not in (1, 2):
+    if len(spans) + 1 != len(arguments) or len(spans) not in (1, 2, 3):
         return None
-    return _Spelled("TUMBLE" if len(spans) == 1 else "HOP", arguments[0], spans[::-1])
+    return _Spelled("TUMBLE" if len(spans) == 1 else "HOP", arguments[0], [*spans[:2][::-1], *spans[2:]])
 
 
 def _read_text(tree: exp.Expr) -> exp.Expr:
