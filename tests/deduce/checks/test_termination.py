@@ -62,3 +62,12 @@ def test_refusal_says_what_to_declare():
         "E301 line 1, column 12, rule 2: the recursion makes ever new values in column 'x' of 'p'; "
         "declare it: derived p(x: int, y: string) limit x <= 100"
     )
+
+
+def test_refusal_of_a_range_names_the_rule_that_it_stands_in():
+    text = "p(x) :- n(x). q(y) :- p(y). p(y) :- q(x), y in range(x, x + 3), y < 100."
+    assert refusal(f"base n(x: int). {text}") == (
+        "E301 line 1, column 59, rule 3: a range takes its ends from 'p', which takes values from the range: "
+        "it may never end; declare it: derived p(x: int) limit x <= 100"
+    )
+    assert refusal(f"base n(x: int). derived p(x: int) limit x <= 100. {text}") is None

@@ -25,7 +25,7 @@ from skerry.deduce.checks.strata import Edge, Part
 from skerry.deduce.subgoal_order import variables_of
 from skerry.errors import RuleError
 from skerry.model.term import Term, Terms, Variable, variables
-from skerry.plan.program import Aggregate, Atom, Builtin, Class, Column, Comparison, Predicate, Rule, Type
+from skerry.plan.program import RANGE, Aggregate, Atom, Builtin, Class, Column, Comparison, Predicate, Rule, Type
 
 __all__ = ["check_termination"]
 
@@ -59,7 +59,7 @@ def check_termination(part: Part, classified: Classified, typing: Typing) -> Non
     growing = list(_circular(ways))
     endless = _reached(ways, {way.target for way in growing})
     if growing and not any(_is_covered(growing, endless, progress) for progress in classified.progress()):
-        raise _make_error(growing[0], typing)
+        raise _make_error(growing[0], part, typing)
 
 
 def _reached(ways: Iterable[_Way], columns: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:
@@ -226,12 +226,23 @@ def _is_tie(subgoal: object) -> bool:
     return False
 
 
-def _make_error(way: _Way, typing: Typing) -> RuleError:
+def _make_error(way: _Way, part: Part, typing: Typing) -> RuleError:
+    if way.target[0].startswith(RANGE):
+        return _make_range_error(way, part, typing)
     predicate, rule = typing.predicates[way.target[0]], way.edge.rule
     column = predicate.columns[way.target[1]]
     message = f"the recursion makes ever new values in column {column.name!r} of {predicate.name!r}"
     fix = f"compare it, as in {column.name} > 0" if way.falls else _fix(predicate, column, way.deeper)
     return RuleError("E301", message, fix, rule.number, rule.head.location or rule.location)
+
+
+def _make_range_error(way: _Way, part: Part, typing: Typing) -> RuleError:
+    """Of rules that a range was spelled out into: it is named after the number of the rule that it stands in."""
+    number = int(way.target[0].removeprefix(RANGE).partition(".")[0])
+    head = next(typing.predicates[rule.head.predicate] for rule in part.rules if rule.number == number)
+    column = next((each for each in head.columns if each.type is Type.INT), head.columns[0])
+    message = f"a range takes its ends from {head.name!r}, which takes values from the range: it may never end"
+    return RuleError("E301", message, _fix(head, column, deeper=False), number, way.edge.rule.location)
 
 
 def _fix(predicate: Predicate, column: Column, deeper: bool) -> str:
