@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from skerry.model.term import Arithmetic, Call, Compound, Constant, Duration, Term, Terms, Value, Variable
 from skerry.plan.limits import LIMITS, Limits
-from skerry.plan.program import Aggregate, Atom, Builtin, Comparison, Predicate, Program, Rule, Subgoal
+from skerry.plan.program import RANGE, Aggregate, Atom, Builtin, Comparison, Predicate, Program, Rule, Subgoal
 
 __all__ = [
     "write",
@@ -112,8 +112,10 @@ def write_original(subgoal: Subgoal, rule: Rule) -> str:
             return write_subgoal(Comparison(operator, restore(left), restore(right)))
         case Builtin(name, arguments, negated):
             return write_subgoal(Builtin(name, tuple(map(restore, arguments)), negated))
-    plain = (argument if isinstance(argument, Aggregate) else restore(argument) for argument in subgoal.arguments)
-    return write_subgoal(Atom(subgoal.predicate, tuple(plain), subgoal.negated))
+    plain = tuple(argument if isinstance(argument, Aggregate) else restore(argument) for argument in subgoal.arguments)
+    if subgoal.predicate.startswith(RANGE):
+        return write_subgoal(Atom("range", plain[:2]))
+    return write_subgoal(Atom(subgoal.predicate, plain, subgoal.negated))
 
 
 def write_rule(rule: Rule) -> str:

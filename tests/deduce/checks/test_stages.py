@@ -155,3 +155,9 @@ def test_strong_parts_are_those_that_reach_each_other(needs):
         )
     settled = [node for part in parts for node in part]
     assert all(settled.index(far) < settled.index(node) or node in reach[far] for node in needs for far in reach[node])
+
+
+def test_range_of_a_refusal_is_written_as_it_was():
+    text = "derived p(x: int, d: int) stage d. base q(x: int). p(x, 0) :- q(x)."
+    why = refusal(f"{text} p(y, d + 1) :- p(x, d), y in range(x, 10), NOT p(y, d).")
+    assert "rule 2: range(x, 10) may be at a later stage than d, by any amount" in why

@@ -65,9 +65,9 @@ def test_refusal_says_what_to_declare():
 
 
 def test_refusal_of_a_range_names_the_rule_that_it_stands_in():
-    text = "p(x) :- n(x). q(y) :- p(y). p(y) :- q(x), y in range(x, x + 3), y < 100."
-    assert refusal(f"base n(x: int). {text}") == (
-        "E301 line 1, column 59, rule 3: a range takes its ends from 'p', which takes values from the range: "
-        "it may never end; declare it: derived p(x: int) limit x <= 100"
+    text = "base n(x: int). p(x) :- n(x). q(y) :- p(y). p(y) :- q(x), "
+    assert refusal(f"{text} y in range(x, x + 3), y < 100.") == (
+        "E301 line 1, column 60, rule 3: a range takes its ends from 'p', which takes values from the range: "
+        "it may never end; give it ends that do not change, as in n in range(0, 3), y = x + n, y < 100"
     )
-    assert refusal(f"base n(x: int). derived p(x: int) limit x <= 100. {text}") is None
+    assert refusal(f"{text} n in range(0, 3), y = x + n, y < 100.") is None

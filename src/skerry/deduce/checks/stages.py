@@ -21,7 +21,7 @@ from skerry.deduce.checks.infer_types import Typing
 from skerry.deduce.checks.strata import Edge, Part
 from skerry.deduce.rule_text import write_original
 from skerry.errors import Location, RuleError
-from skerry.plan.program import Class, Component, Predicate, Type
+from skerry.plan.program import RANGE, Class, Component, Predicate, Type
 
 __all__ = ["Classified", "Progress", "classify"]
 
@@ -226,6 +226,8 @@ def _too_late(edge: Edge, gap: float, typing: Typing) -> RuleError:
 def _through(edge: Edge) -> str:
     if edge.subgoal.negated:
         return f"NOT {edge.subgoal.predicate.lstrip('$')}" if edge.subgoal.predicate[0] != "$" else "NOT"
+    if edge.subgoal.predicate.startswith(RANGE):
+        return "a range"
     return "an aggregate" if edge.negative else edge.subgoal.predicate
 
 

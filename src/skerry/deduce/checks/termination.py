@@ -240,9 +240,9 @@ def _make_range_error(way: _Way, part: Part, typing: Typing) -> RuleError:
     """Of rules that a range was spelled out into: it is named after the number of the rule that it stands in."""
     number = int(way.target[0].removeprefix(RANGE).partition(".")[0])
     head = next(typing.predicates[rule.head.predicate] for rule in part.rules if rule.number == number)
-    column = next((each for each in head.columns if each.type is Type.INT), head.columns[0])
     message = f"a range takes its ends from {head.name!r}, which takes values from the range: it may never end"
-    return RuleError("E301", message, _fix(head, column, deeper=False), number, way.edge.rule.location)
+    fix = "give it ends that do not change, as in n in range(0, 3), y = x + n, y < 100"
+    return RuleError("E301", message, fix, number, way.edge.rule.location)
 
 
 def _fix(predicate: Predicate, column: Column, deeper: bool) -> str:
