@@ -37,6 +37,11 @@ def test_types_have_synonyms(synonym, name):
     assert declared(f"a {synonym}").schema == pa.schema({"a": SQL_TYPES[name]})
 
 
+def test_names_may_be_in_backticks():
+    made = source("CREATE SOURCE `My road` (`a b` VARCHAR, `ts` TIMESTAMP) WITH (connector='file')", "My road")
+    assert made.schema.names == ["a b", "ts"]
+
+
 def test_names_are_lower_case_unless_quoted():
     made = source('CREATE SOURCE "My Road" (Speed DOUBLE, "Lane" INT) WITH (connector=\'file\')', "My Road")
     assert made.schema.names == ["speed", "Lane"]

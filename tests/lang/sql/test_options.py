@@ -5,7 +5,6 @@ import sqlglot
 
 from skerry.errors import OptionError
 from skerry.lang.sql.create_source import options_of
-from skerry.lang.sql.statements import DIALECT
 from skerry.lang.sql.view_options import view_owner
 from skerry.model.options import Option, one_of, parse_options, text
 
@@ -16,8 +15,8 @@ VIEW_OPTIONS += ["sample_period", "battery_lifetime"]
 
 
 def round_trip(statement):
-    tree = sqlglot.parse_one(statement, read=DIALECT)
-    again = sqlglot.parse_one(tree.sql(DIALECT), read=DIALECT)
+    tree = sqlglot.parse_one(statement, read="risingwave")
+    again = sqlglot.parse_one(tree.sql("risingwave"), read="risingwave")
     assert options_of(again) == options_of(tree)
     return options_of(tree)
 

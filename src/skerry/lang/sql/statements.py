@@ -5,10 +5,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, ClassVar
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
+from sqlglot.dialects.risingwave import RisingWave
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -20,13 +22,21 @@ from skerry.lang.sql.spellings.window_calls import write_window_calls
 from skerry.lang.sql.spellings.window_clauses import write_window_clauses
 from skerry.model.dialect import Dialect
 
-__all__ = ["DIALECT", "Statement", "describe_foreign", "location_of", "read"]
+__all__ = ["Statement", "describe_foreign", "location_of", "read"]
 
-DIALECT = "risingwave"
-"""The dialect of what is declared, CREATE SOURCE and CREATE TABLE; all else is read by ``model.dialect``."""
 _LONGEST_SCRIPT = 10_000_000
 _PROPERTIES = ("FALLBACK", "LIFETIME", "OUTPUT")
 """Names of options that sqlglot takes for properties of another system."""
+
+
+class _Declarations(RisingWave):
+    """For CREATE SOURCE and CREATE TABLE; all else is read by ``model.dialect``. Names may be in backticks too."""
+
+    class Tokenizer(RisingWave.Tokenizer):
+        """RisingWave's words."""
+
+        IDENTIFIERS: ClassVar[Any] = ['"', "`"]
+
 
 # What sqlglot cannot parse it logs and hands on as a Command, of which we make an error.
 logging.getLogger("sqlglot").addFilter(lambda record: "Falling back" not in record.getMessage())
@@ -98,7 +108,7 @@ def _locate(script: str, offset: int) -> Location:
     return Location(before.count("\n") + 1, offset - before.rfind("\n"))
 
 
-def _tokens(script: str, dialect: type[Dialect] | str = Dialect) -> list[Token]:
+def _tokens(script: str, dialect: type[SqlglotDialect] = Dialect) -> list[Token]:
     """The script's tokens. JOIN in front of a = can only be the option of that name; the others are not sqlglot's."""
     tokens = sqlglot.tokenize(script, read=dialect)
     options = set(_list_options(tokens))
@@ -163,7 +173,7 @@ def _parse(tokens: Sequence[Token], script: str) -> list[exp.Expr]:
     dialect: SqlglotDialect = Dialect()
     is_source = _declares_source(tokens)
     if is_source:
-        dialect, tokens = SqlglotDialect.get_or_raise(DIALECT), _read_again(tokens, script)
+        dialect, tokens = _Declarations(), _read_again(tokens, script)
     parsed = dialect.parser().parse(list(tokens), script)
     trees = [tree for tree in parsed if tree and not isinstance(tree, exp.Semicolon)]
     return trees if is_source else [write_functions(tree) for tree in trees]
@@ -179,7 +189,7 @@ def _declares_source(tokens: Sequence[Token]) -> bool:
 def _read_again(tokens: Sequence[Token], script: str) -> list[Token]:
     """The same part of the script in the dialect of declarations."""
     first = tokens[0]
-    found = _tokens(script[first.start : tokens[-1].end + 1], DIALECT)
+    found = _tokens(script[first.start : tokens[-1].end + 1], _Declarations)
     indent = first.col - (first.end - first.start) - 1
     for token in found:
         token.col += indent if token.line == 1 else 0
