@@ -12,6 +12,7 @@ from skerry.catalog import Source, Subscription, SubscriptionChange
 from skerry.database import connect
 from skerry.errors import SkerryError
 from skerry.index import alike_regions
+from skerry.model.duckdb_session import open_duckdb
 from skerry.subscriptions import registry as registry_module
 from skerry.subscriptions.file import read_subscriptions
 from skerry.subscriptions.registry import Registry
@@ -130,6 +131,27 @@ def test_every_form_is_answered_as_if_its_predicates_had_come_one_by_one():
     found = [matches(take_up(texts, together=together), batch) for together in (False, True)]
     assert found[0] == found[1]
     assert len({name for name, *_ in found[0]}) > len(texts) / 2
+
+
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "upper(s) <> 'X' AND i IN ({i}, {j})",
+        "i + 1 > 0 AND i NOT IN ({i}, {j})",
+        "i IN ({i}, {j}) OR upper(s) IN ('B', 'C')",
+        "i % 5 IN ({i}, {j})",
+    ],
+)
+def test_lists_beside_expressions_keep_their_own_constants(form, together):
+    texts = [form.format(i=first, j=first + 2) for first in range(5)] * 3
+    batch = pa.RecordBatch.from_pylist([{"l": n, "i": n, "s": "abc"[n % 3]} for n in range(8)], SCHEMA)
+    connection = open_duckdb()
+    connection.register("batch", pa.Table.from_batches([batch]))
+    found = [connection.sql(f"SELECT 'q{n}', l, s FROM batch WHERE {text}").fetchall() for n, text in enumerate(texts)]
+    connection.unregister("batch")
+    expected = sorted([row for rows in found for row in rows], key=repr)
+    assert matches(take_up(texts, together=together), batch) == expected
 
 
 def try_entering(path, *, together):

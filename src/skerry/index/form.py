@@ -37,6 +37,7 @@ class Form:
         lists = [index for index, constant in enumerate(constants) if not isinstance(constant, str)]
         self._lists = {index: literals[index].parent for index in lists}
         self._indexes = {id(literal): index for index, literal in enumerate(literals)}
+        self._list_indexes = {id(behind): index for index, behind in self._lists.items()}
         self._is_written = False
 
     @classmethod
@@ -83,7 +84,9 @@ class Form:
                 behind.set("expressions", listed)
 
     def index_of(self, tree: exp.Expr) -> int | None:
-        """Which of the constants a part of the tree is; None if it is something else."""
+        """Which of the constants a part of the tree is, or whose list it is in; None if it is something else."""
+        if tree.arg_key == "expressions" and id(tree.parent) in self._list_indexes:
+            return self._list_indexes[id(tree.parent)]  # each time they are written, lists have other literals
         return self._indexes.get(id(tree))
 
 

@@ -85,7 +85,7 @@ class PredicateReader:
 
     def _find_constants(self, trees: Sequence[exp.Expr]) -> Callable[[pa.DataType], list[object]]:
         """What evaluates constants beside an operand of a type: those of the form at that time."""
-        indexes = [self._form.index_of(tree.unnest()) for tree in trees]
+        indexes = list(dict.fromkeys(self._form.index_of(tree.unnest()) for tree in trees))
         if None not in indexes:
             return lambda type_: evaluate_literals(self._list_texts(indexes), type_, self._evaluator)
         if any(tree.find(exp.Column, exp.Query) for tree in trees):
