@@ -66,6 +66,7 @@ def test_batches_have_the_declared_schema(batch, expression):
         ("timezone(\"text\", TIMESTAMP '2000-01-01')", pa.timestamp("us", "UTC"), "Europe/Oslo", "nowhere"),
         ("'a' LIKE 'a' ESCAPE \"text\"", pa.bool_(), "x", "xx"),
         ('CAST("text" AS INTEGER) + CAST("text" AS INTEGER)', pa.int32(), "1", "one"),
+        ("list_reduce(string_split_regex(\"text\", '')[2:], lambda a, b: a || b)", pa.string(), "abc", "a"),
     ],
 )
 def test_row_on_which_an_expression_fails_is_null_and_no_other(sql, type_, good, bad):

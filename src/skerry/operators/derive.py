@@ -12,11 +12,12 @@ from skerry.operators.operator import Operator
 
 __all__ = ["Derive"]
 
-_OF_A_ROW = (
-    *(duckdb.DataError, duckdb.InvalidInputException, duckdb.NotImplementedException, duckdb.SyntaxException),
-    duckdb.OutOfMemoryException,
+_OF_NO_ROW = (
+    *(duckdb.BinderException, duckdb.CatalogException, duckdb.ConnectionException, duckdb.InterruptException),
+    *(duckdb.IOException, duckdb.PermissionException),
 )
-"""What DuckDB raises for a value that an expression cannot take."""
+"""What DuckDB raises whatever the values are. All else is for a value that an expression cannot take; some of these
+errors have no class of their own."""
 
 
 class Derive(Operator):
@@ -50,14 +51,18 @@ class Derive(Operator):
             return empty(self.schema)
         try:
             return self._evaluate(chosen, failing=False)
-        except _OF_A_ROW:
+        except _OF_NO_ROW:
+            raise
+        except duckdb.Error:
             return self._evaluate_forgiving(chosen)
 
     def _evaluate_forgiving(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """NULL for what fails. TRY lets some errors pass: find the rows that raise them by halving."""
         try:
             return self._evaluate(batch, failing=True)
-        except _OF_A_ROW:
+        except _OF_NO_ROW:
+            raise
+        except duckdb.Error:
             if batch.num_rows == 1:
                 return self._part_by_part(batch)
             middle = batch.num_rows // 2
@@ -99,5 +104,7 @@ def _keep_marked(batch: pa.RecordBatch, marks: pa.Array | None) -> pa.RecordBatc
 def _value(expression: Expression, row: pa.RecordBatch) -> pa.Array:
     try:
         return Derive([("value", expression)])._evaluate(row, failing=True).column(0)
-    except _OF_A_ROW:
+    except _OF_NO_ROW:
+        raise
+    except duckdb.Error:
         return pa.nulls(1, expression.type)
