@@ -1,8 +1,12 @@
 import re
+from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from skerry.catalog import Source
 from skerry.errors import OptionError
+from skerry.sources.mqtt import MqttConnector
 from skerry.sources.mqtt.options import MqttOptions
 from skerry.sources.mqtt.topic import Topic
 
@@ -42,3 +46,19 @@ def test_wrong_topics_are_told(text, message):
 def test_options_are_declared():
     with pytest.raises(OptionError, match=r"unknown option 'tpic' of connector 'mqtt'.*topic"):
         MqttOptions.parse({"url": "mqtt://a", "tpic": "b"})
+
+
+@pytest.mark.parametrize(
+    ("topic", "columns", "is_anonymous"),
+    [
+        ("i80/{sensor}/data", ("sensor",), False),
+        ("home/{room}/data", ("room",), False),
+        ("all", ("sensor",), False),
+        ("all", ("device",), True),
+        ("{site}/{floor}/data", ("site", "floor", "device"), True),
+    ],
+)
+def test_sensor_is_a_column_of_that_name_or_the_one_that_the_topic_fills(topic, columns, is_anonymous):
+    schema = pa.schema([(name, pa.string()) for name in columns])
+    source = Source("s", schema, "mqtt", {"url": "mqtt://a", "topic": topic, "sequence": "seq"})
+    assert MqttConnector.open(source, Path())._identity().is_anonymous == is_anonymous

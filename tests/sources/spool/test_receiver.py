@@ -78,6 +78,12 @@ def test_readings_of_several_sensors_in_one_topic_are_told_apart():
     assert not Doubles(Identity("seq", "ts", "s")).mark(sent, np.zeros(numbers.size, np.bool_)).any()
 
 
+def test_where_nothing_names_the_sensor_a_double_says_the_same(tmp_path):
+    sent = [make("all", {"device": name, "seq": 1, "ts": "1"}) for name in ("a", "b", "a")]
+    assert receive(tmp_path, sent, Identity("seq", "ts", is_anonymous=True)) == 1
+    assert [reading["device"] for reading in read(tmp_path)] == ["a", "b"]
+
+
 def test_failure_to_write_ends_the_run_and_acknowledges_nothing(tmp_path, monkeypatch):
     done = []
     with Receiver(tmp_path, 10**6, Identity()) as receiver:

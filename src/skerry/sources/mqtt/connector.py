@@ -60,4 +60,5 @@ class MqttConnector(SpooledConnector):
         names, topic = self.definition.stored_schema.names, Topic.parse(self.options.topic)
         sensor = "sensor" if "sensor" in names and "sensor" not in topic.columns else None
         moment = self.definition.event_time if self.definition.event_time in names else None
-        return Identity(self.options.sequence, moment, sensor)
+        is_anonymous = "sensor" not in names and len(topic.columns) != 1
+        return Identity(self.options.sequence, moment, sensor, is_anonymous)

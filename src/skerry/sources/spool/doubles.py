@@ -19,18 +19,20 @@ class Identity:
     """What tells readings apart: the keys of sequence number, event time and sensor in them, as far as they have any.
 
     A reading with a sequence number is known by that, its sensor and its time: a sensor that restarts counts anew.
-    Without one it is known by all it says.
+    Without one it is known by all it says. So it is if ``is_anonymous``: nothing tells sensors apart, and two of them
+    may have the same number at the same time.
     """
 
     sequence: str | None = None
     event_time: str | None = None
     sensor: str | None = None
+    is_anonymous: bool = False
 
     def compute(self, received: pa.RecordBatch) -> pa.RecordBatch:
         """A number for each reading; its sequence number if it has one; and its sensor, if that is a key."""
         lines = received.column("line")
         unit = pa.record_batch({"origin": received.column("origin"), "line": lines, **self._find_keys(lines)})
-        return query_batch(_HASH, unit)
+        return query_batch(_HASH.format(is_anonymous=self.is_anonymous), unit)
 
     def _find_keys(self, lines: "pa.Array[pa.Scalar[pa.DataType]]") -> "dict[str, pa.Array[pa.Scalar[pa.DataType]]]":
         missing = pa.nulls(len(lines), pa.string())
@@ -47,8 +49,8 @@ class Identity:
 
 
 _HASH = """
-    SELECT hash(origin, sensor, sequence, CASE WHEN sequence IS NULL THEN line ELSE coalesce(moment, line) END)
-        AS number, sequence IS NOT NULL AS is_counted, TRY_CAST(sequence AS BIGINT) AS sequence, sensor
+    SELECT hash(origin, sensor, sequence,
+        CASE WHEN sequence IS NULL OR {is_anonymous} THEN line ELSE coalesce(moment, line) END) AS number, sequence IS NOT NULL AS is_counted, TRY_CAST(sequence AS BIGINT) AS sequence, sensor
     FROM unit
 """
 
