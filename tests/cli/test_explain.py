@@ -2,6 +2,7 @@ import pytest
 from typer.testing import CliRunner
 
 from skerry.cli import app
+from skerry.database import connect
 from skerry.errors import InputError
 from tests.cli.commands import SCRIPT, laid_out
 
@@ -89,6 +90,30 @@ def test_explain_tells_what_sensors_must_deliver(tmp_path):
     assert "sensors of traffic: 32, of which 16 are awake and 16 asleep\n" in text
     assert "    program: raw, for speed (view slow)\n" in text
     assert "    columns: sensor, ts, speed\n    range of speed: up to 30 (view slow)\n" in text
+
+
+@pytest.mark.parametrize("project", [[], ["--project", "."]], ids=["the one that is here", "named"])
+def test_explain_leaves_the_project_as_it_is(tmp_path, monkeypatch, project):
+    monkeypatch.chdir(tmp_path)
+    connect(tmp_path).execute(SIM)
+    (tmp_path / "more.sql").write_text(
+        "CREATE MATERIALIZED VIEW quick AS SELECT sensor FROM traffic WHERE speed > 90;"
+        "INSERT INTO subscriptions (id, stream, predicate) VALUES ('q1', 'traffic', 'flow = 0');"
+    )
+    for _ in range(2):
+        result = CliRunner().invoke(app, ["explain", "more.sql", *project])
+        assert result.exit_code == 0, result.exception
+        assert "view slow" in result.stdout
+        assert "view quick" in result.stdout
+    kept = connect(tmp_path).catalog
+    assert [view.name for view in kept.views()] == ["slow"]
+    assert kept.subscriptions.version == 0
+
+
+def test_explain_makes_no_catalogue(tmp_path):
+    laid_out(tmp_path)
+    assert CliRunner().invoke(app, ["explain", str(tmp_path / "script.sql"), "--project", str(tmp_path)]).exit_code == 0
+    assert not (tmp_path / "skerry.db").exists()
 
 
 def test_explain_ends_with_what_is_shared_and_what_each_view_adds(tmp_path):

@@ -1,6 +1,7 @@
 """The catalogue's tables, on SQLAlchemy: a file of the project, or memory."""
 
 import json
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -102,6 +103,24 @@ class Catalog:
         if not project.is_dir():
             raise CatalogError(f"there is no project folder {str(project)!r}")
         return cls(f"sqlite:///{project / _FILE}")
+
+    def copy(self) -> "Catalog":
+        """The same in memory: what becomes of the one is nothing to the other.
+
+        >>> catalog = Catalog.in_memory()
+        >>> catalog.copy().add(View("slow", {}, "CREATE ..."))
+        >>> catalog.views()
+        []
+        """
+        made = Catalog.in_memory()
+        self._file.backup(made._file)
+        return made
+
+    @property
+    def _file(self) -> sqlite3.Connection:
+        file = self._connection.connection.driver_connection
+        assert isinstance(file, sqlite3.Connection)
+        return file
 
     @staticmethod
     def is_in(project: Path) -> bool:

@@ -1,11 +1,8 @@
 """What every command that takes a script does first."""
 
-from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow as pa
-
-from skerry.cli.project import open_for_run
+from skerry.cli.project import open_copy
 from skerry.database import Database
 from skerry.errors import InputError
 from skerry.plan.limits import Limits
@@ -13,19 +10,11 @@ from skerry.plan.limits import Limits
 __all__ = ["open_script", "read_script"]
 
 
-def open_script(
-    script: Path,
-    project: Path | None,
-    limits: Limits | None = None,
-    answered: Callable[[pa.Table], None] = lambda table: None,
-) -> Database:
-    """Read a script into the catalogue of the project that is named or here, or else into one of its own.
-
-    ``answered`` is given the rows of each SELECT over the catalogue.
-    """
+def open_script(script: Path, project: Path | None, limits: Limits | None = None) -> Database:
+    """Read a script beside what the project that is named or here knows already. The project stays as it is."""
     text = read_script(script)
-    database = open_for_run(project, limits)
-    database.execute(text, answered)
+    database = open_copy(project, limits)
+    database.execute(text)
     return database
 
 

@@ -50,7 +50,8 @@ class Identity:
 
 _HASH = """
     SELECT hash(origin, sensor, sequence,
-        CASE WHEN sequence IS NULL OR {is_anonymous} THEN line ELSE coalesce(moment, line) END) AS number, sequence IS NOT NULL AS is_counted, TRY_CAST(sequence AS BIGINT) AS sequence, sensor
+            CASE WHEN sequence IS NULL OR {is_anonymous} THEN line ELSE coalesce(moment, line) END) AS number,
+        sequence IS NOT NULL AS is_counted, TRY_CAST(sequence AS BIGINT) AS sequence, sensor
     FROM unit
 """
 
