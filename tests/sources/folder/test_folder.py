@@ -95,6 +95,33 @@ def test_last_line_without_an_end_counts_when_the_file_has_settled(tmp_path):
     assert watched.speeds() == [1, 2]
 
 
+@pytest.mark.parametrize(("later", "reasons"), [("5\n", 1), ("\n", 0), ("\r\n", 0)])
+def test_rest_of_a_line_that_counted_as_whole_is_a_dead_letter(tmp_path, later, reasons):
+    watched = Watched(tmp_path)
+    file = watched.folder / "a.csv"
+    file.write_text(HEADER + line(1) + line(2).rstrip())
+    watched.look(is_settled=True)
+    file.write_text(HEADER + line(1) + line(2).rstrip() + later + line(3))
+    watched.look()
+    assert watched.speeds() == [1, 2, 3]
+    assert len(watched.reasons()) == reasons
+    assert all(reason.startswith("the rest of a line that was read without it") for reason in watched.reasons())
+
+
+def test_file_that_cannot_be_read_now_is_read_later(tmp_path, caplog):
+    watched = Watched(tmp_path)
+    (watched.folder / "a.csv").symlink_to("a.csv")
+    (watched.folder / "b.csv").write_text(HEADER + line(1))
+    watched.look()
+    assert watched.speeds() == [1]
+    assert "cannot read" in caplog.text
+    assert caplog.text.count("a.csv") == 1
+    (watched.folder / "a.csv").unlink()
+    (watched.folder / "a.csv").write_text(HEADER + line(2))
+    watched.look()
+    assert watched.speeds() == [1, 2]
+
+
 def test_record_of_several_lines_is_waited_for(tmp_path):
     watched = Watched(tmp_path)
     file = watched.folder / "a.csv"
@@ -196,6 +223,15 @@ def test_file_that_does_not_fit_is_a_dead_letter_and_others_are_read(tmp_path):
     watched.look()
     assert watched.speeds() == [1]
     assert ["has no column 'ts'" in reason for reason in watched.reasons()] == [True]
+
+
+def test_file_that_does_not_fit_is_one_dead_letter_though_it_grows(tmp_path):
+    watched = Watched(tmp_path)
+    file = watched.folder / "a.csv"
+    for number in range(3):
+        file.write_text("sensor,ts\n" + "s1,2026-01-01\n" * number)
+        watched.look()
+    assert len(watched.reasons()) == 1
 
 
 def test_times_may_be_numbers_or_those_of_arrival(tmp_path):

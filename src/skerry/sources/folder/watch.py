@@ -1,9 +1,11 @@
 """Looks at a folder again and again, and brings what is new to the spool."""
 
 import glob
+import logging
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -15,7 +17,6 @@ from skerry.errors import RunError, SkerryError
 from skerry.model.batch import empty
 from skerry.model.time import Micros
 from skerry.sensors.heard import Heard
-from skerry.sources.file.lane import report_read_errors
 from skerry.sources.file.options import FileOptions
 from skerry.sources.folder.watched_file import Reach, find_number, is_known, read_on
 from skerry.sources.source import ReceivingAlone
@@ -27,6 +28,7 @@ from skerry.sources.spool.writer import SpoolWriter, tell_time
 
 __all__ = ["FolderReceiving"]
 
+_log = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.2
 _SENSOR = "sensor"
 
@@ -44,6 +46,7 @@ class FolderReceiving(ReceivingAlone):
         self._reaches = {path: Reach.from_json(note) for path, note in self._writer.notes.items()}
         self._recall(spool)
         self._sizes: dict[str, tuple[int, Micros]] = {}
+        self._unreadable: set[str] = set()
         self._stopping = threading.Event()
         self._failure: SkerryError | None = None
         self._thread = threading.Thread(target=self._work, name="folder", daemon=True)
@@ -89,11 +92,17 @@ class FolderReceiving(ReceivingAlone):
     def _look(self, now: Micros) -> bool:
         """Take in what is new in all files, in the order of their names; say whether there was something."""
         found = glob.glob(self._options.path, root_dir=self._base, recursive=True)
-        files = {path: number for name in sorted(found) if (number := find_number(path := str(self._base / name)))}
+        paths = [str(self._base / name) for name in sorted(found)]
+        files = {path: number for path in paths if (number := self._find_number(path))}
         moved = self._find_moved(files)
         if moved:  # in one frame, for one may have the name that another had
             self._keep(empty(RECEIVED), now, moved)
         return sum([self._read(path, now) for path in files]) > 0
+
+    def _find_number(self, path: str) -> int | None:
+        with self._pass_by(path):
+            return find_number(path)
+        return None
 
     def _find_moved(self, files: Mapping[str, int]) -> dict[str, Reach]:
         """The files that have been read under another name, and how far."""
@@ -106,20 +115,17 @@ class FolderReceiving(ReceivingAlone):
         return {path: reach for path, reach in moved.items() if self._is_moved(path, known.get(path), reach)}
 
     def _is_moved(self, path: str, own: Reach | None, other: Reach) -> bool:
-        with report_read_errors(path):
-            try:
-                return not (own and is_known(path, own)) and is_known(path, other)
-            except FileNotFoundError:
-                return False
+        with self._pass_by(path):
+            return not (own and is_known(path, own)) and is_known(path, other)
+        return False
 
     def _read(self, path: str, now: Micros) -> bool:
         reach = self._reaches.get(path, Reach())
-        is_settled = self._is_settled(path, now)
-        with report_read_errors(path):
-            try:
-                found = read_on(path, reach, self._definition, self._options, now, is_settled=is_settled)
-            except FileNotFoundError:
-                return False
+        found = None
+        with self._pass_by(path):
+            is_settled = self._is_settled(path, now)
+            found = read_on(path, reach, self._definition, self._options, now, is_settled=is_settled)
+            self._unreadable.discard(path)
         if found is None:
             return False
         received = found[0]
@@ -127,6 +133,18 @@ class FolderReceiving(ReceivingAlone):
         is_double = np.zeros(received.num_rows, np.bool_)
         self._counts.note(received, self._identity.compute(received), is_double, self._writer.count)
         return True
+
+    @contextmanager
+    def _pass_by(self, path: str) -> Iterator[None]:
+        """Leave a file for the next look that is gone, or cannot be read now; the log says so once."""
+        try:
+            yield
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            if path not in self._unreadable:
+                _log.warning("source %s: cannot read %s, trying again: %s", self._definition.name, path, error.strerror)
+            self._unreadable.add(path)
 
     def _keep(self, received: pa.RecordBatch, now: Micros, reaches: Mapping[str, Reach]) -> None:
         self._writer.append(received, now, {path: reach.to_json() for path, reach in reaches.items()})

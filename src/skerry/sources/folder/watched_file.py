@@ -16,7 +16,7 @@ from skerry.model.batch import empty, join
 from skerry.model.duckdb_session import query_batch
 from skerry.model.time import Micros
 from skerry.model.types import is_json
-from skerry.sources.dead_letters import byte_location
+from skerry.sources.dead_letters import byte_location, show_line
 from skerry.sources.file.csv import CsvLane
 from skerry.sources.file.csv_records import LONGEST_RECORD_BYTES
 from skerry.sources.file.jsonl import JsonLane
@@ -31,6 +31,7 @@ __all__ = ["FORMATS", "Reach", "find_number", "is_known", "read_on"]
 FORMATS: Mapping[str, type[TextLane]] = {".csv": CsvLane, ".json": JsonLane, ".jsonl": JsonLane, ".ndjson": JsonLane}
 _HEAD_BYTES, _TAIL_BYTES = 256, 256
 _QUOTE, _LINE_FEED = b'"\n'
+_REST = "the rest of a line that was read without it: it came later than 'settle' allows"
 _MOST_BYTES = 8 << 20
 """So much is read at once; a line may be longer, up to the longest that is allowed."""
 
@@ -116,7 +117,7 @@ def read_on(
         if isinstance(error, FileNotFoundError):
             raise
         done = Reach(file_id=packed.st_ino, packed_bytes=packed.st_size, is_done=True)
-        return _reject_file(path, f"cannot be unpacked: {error}", arrived_us), done
+        return _reject(path, "", f"cannot be unpacked: {error}", arrived_us), done
     if found is None or found[1].is_done:
         forget_copy(path)
     return found or (empty(RECEIVED), Reach(file_id=packed.st_ino, packed_bytes=packed.st_size, is_done=True))
@@ -146,12 +147,25 @@ def _read_text(
     try:
         lane.check()
     except SourceError as error:  # the file does not fit the declaration; the next one may
-        return _reject_file(path, str(error), arrived_us), reached
-    return _receive(lane, known.offset, stop, arrived_us), reached
+        is_new = known.offset == 0
+        return _reject(path, "", str(error), arrived_us) if is_new else empty(RECEIVED), reached
+    rest = _find_rest(text.fileno(), known.offset, stop)
+    received = _receive(lane, known.offset, stop, arrived_us)
+    if rest:
+        letter = _reject(byte_location(path, known.offset), show_line(rest), _REST, arrived_us)
+        received = join([letter, received], RECEIVED)
+    return received, reached
 
 
-def _reject_file(path: str, reason: str, arrived_us: Micros) -> pa.RecordBatch:
-    return _make(pa.array([path]), pa.array([""]), pa.array([reason]), arrived_us)
+def _find_rest(descriptor: int, start: int, stop: int) -> bytes:
+    """What came later of a line that was read as far as it was there."""
+    if start == 0 or os.pread(descriptor, 1, start - 1) == b"\n":
+        return b""
+    return os.pread(descriptor, stop - start, start).partition(b"\n")[0].strip()
+
+
+def _reject(origin: str, line: str, reason: str, arrived_us: Micros) -> pa.RecordBatch:
+    return _make(pa.array([origin]), pa.array([line]), pa.array([reason]), arrived_us)
 
 
 def _count_tail(offset: int) -> int:
