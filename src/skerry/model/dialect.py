@@ -12,14 +12,17 @@ from typing import Any, ClassVar
 import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.dialects.risingwave import RisingWave
 from sqlglot.generators.duckdb import DuckDBGenerator
+from sqlglot.parser import Parser
 from sqlglot.parsers.duckdb import DuckDBParser
 from sqlglot.parsers.risingwave import RisingWaveParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from skerry.model.aggregate_calls import AGGREGATE_CALLS, move_inside
+from skerry.model.intervals import find_unit, read_interval_text
 
-__all__ = ["Dialect", "parse_expression", "write_expression"]
+__all__ = ["Declarations", "Dialect", "parse_expression", "write_expression"]
 
 _AGGREGATES = frozenset(
     {name for each in exp.ALL_FUNCTIONS if issubclass(each, exp.AggFunc) for name in each.sql_names()}
@@ -85,6 +88,10 @@ class _Parser(DuckDBParser):
             self.raise_error("Invalid expression / Unexpected token", token)
         return self.expression(kind(this=token.text), token)
 
+    def _parse_interval_span(self, this: exp.Expr, parse_function_unit: bool = True) -> exp.Interval:
+        parse = super()._parse_interval_span
+        return _read_interval(self, this, lambda: parse(this, parse_function_unit))
+
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
         """What stands around an aggregate is a part of it."""
         return move_inside(super()._parse_window(this, alias))
@@ -126,6 +133,26 @@ class _Parser(DuckDBParser):
         """``name.upper()`` is ``upper(name)``."""
         found = super()._parse_column_ops(this)
         return found.transform(_call_on_receiver) if found and found.find(_MethodCall) else found
+
+
+class _DeclarationParser(RisingWaveParser):
+    def _parse_interval_span(self, this: exp.Expr, parse_function_unit: bool = True) -> exp.Interval:
+        parse = super()._parse_interval_span
+        return _read_interval(self, this, lambda: parse(this, parse_function_unit))
+
+
+def _read_interval(parser: Parser, number: exp.Expr, parse: Callable[[], exp.Interval]) -> exp.Interval:
+    """An interval whose unit is one that DuckDB knows. A text with units in it is read as a whole."""
+    token = parser._prev
+    try:
+        if number.is_string and (whole := read_interval_text(number.name)) is not None:
+            return whole
+        found, token = parse(), parser._prev
+        if isinstance(unit := found.args.get("unit"), exp.Var):
+            unit.set("this", find_unit(unit.name))
+    except ValueError as error:
+        parser.raise_error(f"No interval: {error}", token)
+    return found
 
 
 def _call_on_receiver(node: exp.Expr) -> exp.Expr:
@@ -207,6 +234,17 @@ class Dialect(DuckDB):
 
     Parser = _Parser
     Generator = _Generator
+
+
+class Declarations(RisingWave):
+    """CREATE SOURCE and CREATE TABLE. Names may be in backticks, as Flink and Spark quote them."""
+
+    class Tokenizer(RisingWave.Tokenizer):
+        """RisingWave's words."""
+
+        IDENTIFIERS: ClassVar[Any] = ['"', "`"]
+
+    Parser = _DeclarationParser
 
 
 def parse_expression(text: str) -> exp.Expr:

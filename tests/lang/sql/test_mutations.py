@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from skerry.catalog import Catalog
 from skerry.errors import InputError
 from skerry.lang.sql import Session
+from skerry.model.dialect import Declarations
 
 SCRIPT = """
 CREATE SOURCE traffic (sensor VARCHAR, ts TIMESTAMP, segment INT, speed DOUBLE,
@@ -20,7 +21,7 @@ SELECT segment, window_start, AVG(speed) AS speed, COUNT(*) FILTER (WHERE speed 
 HOP(traffic, ts, INTERVAL '10' SECOND, INTERVAL '30' SECOND) GROUP BY segment, window_start HAVING MAX(speed) < 45;
 DROP MATERIALIZED VIEW slow;
 """
-TOKENS = [SCRIPT[token.start : token.end + 1] for token in sqlglot.tokenize(SCRIPT, read="risingwave")]
+TOKENS = [SCRIPT[token.start : token.end + 1] for token in sqlglot.tokenize(SCRIPT, read=Declarations)]
 STRANGE = ["*", "(", ")", ",", ";", "'", '"', "--", "/*", "''", "[", "{", "?", "$1", ".", "::", "=>", "@", "é", "\x00"]
 STRANGE += [
     "NULL",

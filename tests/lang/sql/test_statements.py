@@ -97,3 +97,22 @@ def test_statement_that_sqlglot_gives_up_is_not_logged(caplog):
     with caplog.at_level(logging.WARNING):
         read("SHOW TABLES")
     assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    ("span", "message"),
+    [
+        ("'1' MNUTE", "line 1, column 47: 'MNUTE' is no unit of time; did you mean MINUTE?"),
+        ("'5 minuets'", "line 1, column 43: 'minuets' is no unit of time; did you mean MINUTE?"),
+        ("'1' FORTNIGHT", "'FORTNIGHT' is no unit of time; known are MICROSECOND, MILLISECOND, SECOND, MINUTE, HOUR"),
+        ("'5 min and a bit'", "'5 min and a bit' is no span of time; write INTERVAL '5' SECOND"),
+    ],
+)
+def test_unit_of_time_that_there_is_not_is_refused(span, message):
+    assert message in told(f"SELECT x FROM TUMBLE(stream, ts, INTERVAL {span})")
+    assert message.partition(": ")[2] in told(f"SELECT ts + INTERVAL {span} AS x FROM s")
+
+
+def test_unit_of_time_that_there_is_not_is_refused_in_a_declaration():
+    declared = "CREATE SOURCE s (ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5' SECNOD) WITH (connector='sim')"
+    assert told(declared) == "line 1, column 70: 'SECNOD' is no unit of time; did you mean SECOND?"

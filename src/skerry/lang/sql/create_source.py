@@ -211,7 +211,7 @@ def interval(node: exp.Expr) -> Micros:
 def _compute_interval(node: exp.Interval) -> Micros:
     """A span in several units, computed by DuckDB; months and years have no fixed length."""
     try:
-        found = open_duckdb().sql(f"SELECT {write_expression(node)}").to_arrow_table().column(0)[0].as_py()
+        found = open_duckdb().sql(f"SELECT ({write_expression(node)})").to_arrow_table().column(0)[0].as_py()
     except duckdb.Error:
         found = None
     if not isinstance(found, pa.MonthDayNano):

@@ -5,12 +5,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
-from sqlglot.dialects.risingwave import RisingWave
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -20,23 +18,13 @@ from skerry.lang.sql.misspellings import find_misspelled
 from skerry.lang.sql.spellings.functions import write_functions
 from skerry.lang.sql.spellings.window_calls import write_window_calls
 from skerry.lang.sql.spellings.window_clauses import write_window_clauses
-from skerry.model.dialect import Dialect
+from skerry.model.dialect import Declarations, Dialect
 
 __all__ = ["Statement", "describe_foreign", "location_of", "read"]
 
 _LONGEST_SCRIPT = 10_000_000
 _PROPERTIES = ("FALLBACK", "LIFETIME", "OUTPUT")
 """Names of options that sqlglot takes for properties of another system."""
-
-
-class _Declarations(RisingWave):
-    """For CREATE SOURCE and CREATE TABLE; all else is read by ``model.dialect``. Names may be in backticks too."""
-
-    class Tokenizer(RisingWave.Tokenizer):
-        """RisingWave's words."""
-
-        IDENTIFIERS: ClassVar[Any] = ['"', "`"]
-
 
 # What sqlglot cannot parse it logs and hands on as a Command, of which we make an error.
 logging.getLogger("sqlglot").addFilter(lambda record: "Falling back" not in record.getMessage())
@@ -173,7 +161,7 @@ def _parse(tokens: Sequence[Token], script: str) -> list[exp.Expr]:
     dialect: SqlglotDialect = Dialect()
     is_source = _declares_source(tokens)
     if is_source:
-        dialect, tokens = _Declarations(), _read_again(tokens, script)
+        dialect, tokens = Declarations(), _read_again(tokens, script)
     parsed = dialect.parser().parse(list(tokens), script)
     trees = [tree for tree in parsed if tree and not isinstance(tree, exp.Semicolon)]
     return trees if is_source else [write_functions(tree) for tree in trees]
@@ -189,7 +177,7 @@ def _declares_source(tokens: Sequence[Token]) -> bool:
 def _read_again(tokens: Sequence[Token], script: str) -> list[Token]:
     """The same part of the script in the dialect of declarations."""
     first = tokens[0]
-    found = _tokens(script[first.start : tokens[-1].end + 1], _Declarations)
+    found = _tokens(script[first.start : tokens[-1].end + 1], Declarations)
     indent = first.col - (first.end - first.start) - 1
     for token in found:
         token.col += indent if token.line == 1 else 0
@@ -236,6 +224,8 @@ def _in_words(complaint: str, near: str) -> str:
     if complaint.startswith(("Expected", "Expecting")):
         wanted = complaint.partition(" ")[2].partition(" but got ")[0]
         return f"expected {wanted} at {near!r}"
+    if complaint.startswith("No interval: "):
+        return complaint.removeprefix("No interval: ")
     if complaint.startswith("Invalid expression") or "<" in complaint:
         return f"cannot read {near!r} here"
     return f"cannot read {near!r} here ({complaint[:1].lower()}{complaint[1:]})"

@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
+from skerry.errors import SqlError
 from skerry.model.dialect import parse_expression
+from skerry.model.intervals import read_interval_text
 
 __all__ = ["TIME_CALLS"]
 
@@ -94,10 +96,10 @@ def _read_size(tree: exp.Expr) -> exp.Expr:
     """A span of time that may be a text."""
     if not isinstance(tree, exp.Literal):
         return tree
-    parts = re.fullmatch(r"\s*(\d+)\s*([A-Za-z]+)\s*", tree.name)
-    if parts is None:
-        return exp.Interval(this=tree)
-    return exp.Interval(this=exp.Literal.string(parts[1]), unit=exp.var(parts[2].upper()))
+    try:
+        return read_interval_text(tree.name) or exp.Interval(this=tree)
+    except ValueError as error:
+        raise SqlError(str(error)) from None
 
 
 def _bin(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
@@ -127,8 +129,8 @@ def _slice_time(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
     """TIME_SLICE(ts, 5, 'MINUTE')."""
     if len(arguments) != 3 or not all(isinstance(each, exp.Literal) for each in arguments[1:]):
         return None
-    size = exp.Interval(this=exp.Literal.string(arguments[1].name), unit=exp.var(arguments[2].name.upper()))
-    return _call("time_bucket", size, arguments[0])
+    size = exp.Literal.string(f"{arguments[1].name} {arguments[2].name}")
+    return _call("time_bucket", _read_size(size), arguments[0])
 
 
 def _bucket(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
