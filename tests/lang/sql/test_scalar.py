@@ -187,7 +187,9 @@ def test_queries_are_refused_with_the_way_out(expression, told):
 @pytest.mark.parametrize(
     ("expression", "told"),
     [
-        ("sensor + 1", "no function matches the given name and argument types '+(VARCHAR"),
+        ("sensor + 1", "types '+(VARCHAR, INTEGER)'; a cast may help, CAST(x AS DOUBLE)"),
+        ("sensor LIKE 5", "types 'LIKE(VARCHAR, INTEGER)'; a cast may help"),
+        ("round('a')", 'the function call "round(VARCHAR)"; a cast may help'),
         ("sensor < 3", "cannot compare values of type VARCHAR"),
         ("abs()", "no function matches"),
         ("abs(speed, 1)", "no function matches"),

@@ -116,3 +116,7 @@ def test_unit_of_time_that_there_is_not_is_refused(span, message):
 def test_unit_of_time_that_there_is_not_is_refused_in_a_declaration():
     declared = "CREATE SOURCE s (ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '5' SECNOD) WITH (connector='sim')"
     assert told(declared) == "line 1, column 70: 'SECNOD' is no unit of time; did you mean SECOND?"
+
+
+def test_call_with_too_few_arguments_is_refused_by_its_name():
+    assert told("SELECT LAG() OVER (ORDER BY ts) FROM s") == "line 1, column 12: LAG needs an argument more"

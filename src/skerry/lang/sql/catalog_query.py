@@ -18,6 +18,7 @@ from skerry.errors import SqlError
 from skerry.lang.sql.create_source import identifier
 from skerry.lang.sql.from_clause import call_name
 from skerry.lang.sql.statements import Statement, location_of
+from skerry.model.duckdb_message import describe_complaint
 from skerry.model.functions import define_functions, raise_fault
 
 __all__ = ["NOTHING_STORED", "StoredTables", "answer_catalog_query"]
@@ -76,7 +77,7 @@ def answer_catalog_query(
             return _answer(statement, catalog, read_table, stored)
         except duckdb.IOException as error:
             if attempt + 1 == _ATTEMPTS:
-                raise SqlError(_first_line(str(error)), statement.location) from None
+                raise SqlError(describe_complaint(error), statement.location) from None
     raise AssertionError("unreachable")
 
 
@@ -107,7 +108,7 @@ def _answer(
     except duckdb.IOException:
         raise
     except duckdb.Error as error:
-        raise SqlError(_first_line(str(error)), statement.location) from None
+        raise SqlError(describe_complaint(error), statement.location) from None
     finally:
         connection.close()
         raise_fault()
@@ -147,8 +148,3 @@ def _check_table(table: exp.Table, name: str, schema: str, taken: Collection[str
     if not schema and name in taken:
         message = f"{name!r} is what the script calls so; the catalogue's is {CATALOG}.{name}"
         raise SqlError(message, location_of(table))
-
-
-def _first_line(message: str) -> str:
-    line = message.splitlines()[0].split(": ", 1)[-1]
-    return line[:1].lower() + line[1:]

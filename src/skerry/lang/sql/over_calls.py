@@ -15,6 +15,7 @@ from skerry.lang.sql.statements import location_of
 from skerry.model.aggregate_calls import move_inside
 from skerry.model.batch import empty
 from skerry.model.dialect import write_expression
+from skerry.model.duckdb_message import describe_complaint
 from skerry.model.duckdb_session import register_batch
 from skerry.model.types import sql_name
 from skerry.operators.folds import accumulators
@@ -254,8 +255,7 @@ class PlannedCall:
                 found = connection.sql(f"SELECT {carried} AS value FROM batch").to_arrow_table()
                 return carried, found.schema.field(0).type
         except duckdb.Error as error:
-            line = str(error).splitlines()[0].split(": ", 1)[-1]
-            raise SqlError(line[:1].lower() + line[1:], location_of(self._window)) from None
+            raise SqlError(describe_complaint(error), location_of(self._window)) from None
 
 
 def _write_plain(function: exp.Expr) -> exp.Expr:

@@ -16,6 +16,7 @@ from skerry.lang.sql.offered_functions import check_functions
 from skerry.lang.sql.statements import location_of
 from skerry.model.batch import empty
 from skerry.model.dialect import write_expression
+from skerry.model.duckdb_message import describe_complaint
 from skerry.model.duckdb_session import open_duckdb, register_batch
 from skerry.model.expression import Expression
 from skerry.model.functions import functions_version
@@ -111,7 +112,7 @@ def scalar(tree: exp.Expr, scope: Scope) -> Expression:
     try:
         carried, type_ = _type(sql, scope.schema, functions_version())
     except duckdb.Error as error:
-        raise SqlError(_first_sentence(str(error)), location_of(tree)) from None
+        raise SqlError(describe_complaint(error), location_of(tree)) from None
     for way in bound_reductions(bounded):
         with suppress(duckdb.BinderException):
             carried, type_ = _type(write_expression(way), scope.schema, functions_version())
@@ -145,7 +146,7 @@ def type_of_call(text: str, columns: pa.Schema, tree: exp.Expr) -> tuple[str, pa
     try:
         return _type(text, columns, functions_version())
     except duckdb.Error as error:
-        raise SqlError(_first_sentence(str(error)), location_of(tree)) from None
+        raise SqlError(describe_complaint(error), location_of(tree)) from None
 
 
 def _resolve(tree: exp.Expr, resolve: Callable[[exp.Column], exp.Expr]) -> exp.Expr:
@@ -193,10 +194,3 @@ def _type(sql: str, schema: pa.Schema, version: int) -> tuple[str, pa.DataType]:
     with register_batch(empty(schema)) as connection:
         carried = carry(sql, connection.sql(f"SELECT {sql} AS value FROM batch").types[0])
         return carried, connection.sql(f"SELECT {carried} AS value FROM batch").to_arrow_table().schema.field(0).type
-
-
-def _first_sentence(message: str) -> str:
-    line = message.splitlines()[0].split(": ", 1)[-1]
-    if "expression depth" in line:
-        return "the expression is nested too deeply"
-    return line[0].lower() + line[1:] if line else "the expression is wrong"

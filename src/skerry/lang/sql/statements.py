@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import sqlglot
 from sqlglot import exp
@@ -220,7 +221,7 @@ def _describe(error: ParseError) -> SqlError:
 
 def _in_words(complaint: str, near: str) -> str:
     if complaint.startswith("Required keyword"):
-        return f"something is missing at {near!r}"
+        return _find_lacking(complaint) or f"something is missing at {near!r}"
     if complaint.startswith(("Expected", "Expecting")):
         wanted = complaint.partition(" ")[2].partition(" but got ")[0]
         return f"expected {wanted} at {near!r}"
@@ -229,6 +230,14 @@ def _in_words(complaint: str, near: str) -> str:
     if complaint.startswith("Invalid expression") or "<" in complaint:
         return f"cannot read {near!r} here"
     return f"cannot read {near!r} here ({complaint[:1].lower()}{complaint[1:]})"
+
+
+def _find_lacking(complaint: str) -> str | None:
+    """The function that was called with too few arguments, if it is that."""
+    found = re.search(r"missing for <class '[\w.]*\.(\w+)'>", complaint)
+    kind: Any = getattr(exp, found[1], None) if found else None
+    is_call = kind is not None and issubclass(kind, exp.Func) and kind is not exp.Case
+    return f"{kind.sql_name()} needs an argument more" if is_call else None
 
 
 def _shorten(error: SqlglotError, script: str) -> SqlError:

@@ -20,6 +20,7 @@ from skerry.lang.sql.statements import location_of
 from skerry.lang.sql.streams import Streams
 from skerry.model.batch import empty
 from skerry.model.dialect import write_expression
+from skerry.model.duckdb_message import describe_complaint
 from skerry.model.duckdb_session import register_tables
 from skerry.plan.derived_table import DerivedTable, derive_table, name_input
 
@@ -47,7 +48,7 @@ def find_table(tree: exp.Expr, streams: Streams) -> DerivedTable:
     try:
         sql, schema = _find_columns(written, sources, _list_quoted(tree))
     except duckdb.Error as error:
-        raise SqlError(_first_line(str(error)), location_of(tree)) from None
+        raise SqlError(describe_complaint(error), location_of(tree)) from None
     return derive_table(sql, sources, schema)
 
 
@@ -107,8 +108,3 @@ def _list_quoted(tree: exp.Expr) -> set[str]:
 
 def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
-
-
-def _first_line(message: str) -> str:
-    line = message.splitlines()[0].split(": ", 1)[-1]
-    return line[:1].lower() + line[1:]
