@@ -13,8 +13,8 @@ from skerry.operators.operator import Operator
 __all__ = ["Derive"]
 
 _OF_NO_ROW = (
-    *(duckdb.BinderException, duckdb.CatalogException, duckdb.ConnectionException, duckdb.InterruptException),
-    *(duckdb.IOException, duckdb.PermissionException),
+    *(duckdb.BinderException, duckdb.CatalogException, duckdb.ConnectionException, duckdb.FatalException),
+    *(duckdb.InternalException, duckdb.InterruptException, duckdb.IOException, duckdb.PermissionException),
 )
 """What DuckDB raises whatever the values are. All else is for a value that an expression cannot take; some of these
 errors have no class of their own."""
