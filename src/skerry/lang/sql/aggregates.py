@@ -167,7 +167,8 @@ class AggregateBinder:
         for name, tree in self._keys.items():
             type_ = bound[name].type
             if not is_comparable(type_):
-                raise SqlError(f"GROUP BY cannot compare {sql_name(type_)}; cast it", location_of(tree))
+                instead = _write_comparable(tree, type_, "VARCHAR")
+                raise SqlError(f"GROUP BY cannot compare {sql_name(type_)}; write {instead}", location_of(tree))
 
     def _resolve_group_part(self, part: exp.Expr) -> exp.Expr:
         """What a part of GROUP BY stands for: a position in the SELECT list, one of its aliases, or itself."""
@@ -244,11 +245,20 @@ def _check_types(call: Call, types: Sequence[pa.DataType], tree: exp.Expr) -> No
     """Refuse values that a function does not take."""
     if not types or call.function == "count" or call.method in (Method.CHOSEN, Method.COLLECTED):
         return
-    if call.function in _NUMERIC and not is_number(types[0]):
-        raise SqlError(f"{call.function.upper()} needs a number, got {sql_name(types[0])}", location_of(tree))
-    if not is_comparable(types[0]):
-        message = f"{call.function.upper()} of {sql_name(types[0])} is not available; cast it"
-        raise SqlError(message, location_of(tree))
+    spelled, type_ = call.function.upper().replace("_DISTINCT", " DISTINCT"), types[0]
+    if call.function in _NUMERIC and not is_number(type_):
+        is_nested = pa.types.is_nested(type_)
+        instead = "" if is_nested else f"; write {spelled}({_write_comparable(call.arguments[0], type_, 'DOUBLE')})"
+        raise SqlError(f"{spelled} needs a number, got {sql_name(type_)}{instead}", location_of(tree))
+    if not is_comparable(type_):
+        instead = _write_comparable(call.arguments[0], type_, "VARCHAR")
+        raise SqlError(f"{spelled} of {sql_name(type_)} is not available; write {instead} in it", location_of(tree))
+
+
+def _write_comparable(tree: exp.Expr, type_: pa.DataType, other: str) -> str:
+    """A value as a number or a text: a time or a span by its seconds."""
+    written = write_expression(tree)
+    return f"epoch({written})" if pa.types.is_temporal(type_) else f"CAST({written} AS {other})"
 
 
 def _bind_signed(tree: exp.Expr, scope: Scope) -> Expression:

@@ -142,11 +142,29 @@ def constant_moment(tree: exp.Expr) -> Micros:
 
 
 def type_of_call(text: str, columns: pa.Schema, tree: exp.Expr) -> tuple[str, pa.DataType]:
-    """The call of an aggregate over some columns, so that it has a type that Arrow has too; and that type."""
+    """The call of an aggregate over some columns, so that it has a type that Arrow has too; and that type.
+
+    What DuckDB finds wrong with the call only where there are rows is found with one: ``MAX(x, 0)``.
+    """
     try:
-        return _type(text, columns, functions_version())
+        found = _type(text, columns, functions_version())
+        with suppress(duckdb.DataError), register_batch(_make_row(columns)) as connection:
+            connection.sql(f"SELECT {text} FROM batch").fetchall()
     except duckdb.Error as error:
         raise SqlError(describe_complaint(error), location_of(tree)) from None
+    return found
+
+
+def _make_row(columns: pa.Schema) -> pa.RecordBatch:
+    """A row with a plain value in each column."""
+    return pa.RecordBatch.from_arrays([_make_plain(field.type) for field in columns], schema=columns)
+
+
+def _make_plain(type_: pa.DataType) -> pa.Array:
+    for value in (0, False, "", []):
+        with suppress(pa.ArrowException, TypeError):
+            return pa.array([value], type_)
+    return pa.nulls(1, type_)
 
 
 def _resolve(tree: exp.Expr, resolve: Callable[[exp.Column], exp.Expr]) -> exp.Expr:
