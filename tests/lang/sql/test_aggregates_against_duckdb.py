@@ -47,7 +47,7 @@ SAME = [
     *("MAD(n)", "KURTOSIS(n)", "SKEWNESS(n)", "ENTROPY(n)", "PRODUCT(n)", "BIT_OR(n)", "HISTOGRAM(n)", "MAX(n, 2)"),
     *("STRING_AGG(DISTINCT name, '-' ORDER BY name DESC)", "APPROX_COUNT_DISTINCT(name)"),
     *("FSUM(x)", "KAHAN_SUM(x)", "SUMKAHAN(n)", "SUM_NO_OVERFLOW(n)", "FAVG(n)", "SEM(n)", "BITSTRING_AGG(n, 0, 9)"),
-    *("GEOMEAN(n + 1)", "GEOMETRIC_MEAN(n + 1)", "WAVG(x, n + 1)", "WEIGHTED_AVG(x, n)"),
+    *("GEOMEAN(n + 1)", "GEOMETRIC_MEAN(n + 1)", "WAVG(x, n + 1)", "WEIGHTED_AVG(x, n)", "WAVG(n, n + 1)"),
     *("HISTOGRAM(n, [2, 5])", "HISTOGRAM_EXACT(n, [2, 5])", "LEN(APPROX_TOP_K(name, 2))"),
     *("SUM(x) + MEDIAN(n) * 2", "VAR_POP(x) > 1 AND BOOL_AND(wet)", "ARRAY_AGG(DISTINCT n ORDER BY n)"),
 ]

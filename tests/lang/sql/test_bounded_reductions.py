@@ -40,3 +40,22 @@ def test_reduction_that_doubles_ends_in_null(text):
 )
 def test_other_reductions_mean_what_they_mean_in_duckdb(text):
     assert same(answer(text), ask(text, BATCH))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "range(TIMESTAMP '2026-01-01', TIMESTAMP '2026-01-01' + to_days(n), INTERVAL 1 DAY)",
+        "generate_series(DATE '2026-01-31', DATE '2026-06-01', to_months(n - 6))",
+        "len(generate_series(TIMESTAMPTZ '2026-01-02', TIMESTAMPTZ '2026-01-01', -to_hours(n)))",
+        "range(0, 5, n - 7)",
+        "range(n, 0, -2)",
+    ],
+)
+def test_ranges_of_numbers_and_of_times_mean_what_they_mean_in_duckdb(text):
+    assert same(answer(text), ask(text, BATCH))
+
+
+def test_range_of_too_many_times_is_null():
+    text = "range(TIMESTAMP '2026-01-01', TIMESTAMP '2026-01-01' + to_days(n), INTERVAL 1 MILLISECOND)"
+    assert answer(text).to_pylist() == [None]

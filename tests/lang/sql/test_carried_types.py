@@ -34,6 +34,7 @@ CARRIED = [
     ("ts::TIME", "00:00:00.000000", "time64[us]"),
     ("ts::TIMESTAMPTZ", "1970-01-01 00:00:00.000000", None),
     ("list_transform([1, 2], lambda x: x + segment)", [6, 7], None),
+    ("md5_number('d')", "230713871354714643831115714448100194178", "string"),
 ]
 
 

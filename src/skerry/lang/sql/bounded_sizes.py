@@ -15,16 +15,19 @@ from skerry.lang.sql.statements import location_of
 
 __all__ = ["bound_reductions", "bound_sizes"]
 
+_RANGES = ("generate_series", "range")
 _REDUCTIONS = ("array_reduce", "list_reduce", "reduce")
 _LARGEST = 1_000_000
 """How many characters or elements such a function makes at the most, and one around another too."""
 
 
-def bound_sizes(tree: exp.Expr) -> exp.Expr:
-    """The same expression, its sizes bounded."""
+def bound_sizes(tree: exp.Expr, is_span: Callable[[exp.Expr], bool]) -> exp.Expr:
+    """The same expression, its sizes bounded. ``is_span`` tells of a part whether it is an INTERVAL."""
     sizes: dict[int, int] = {}
     for call in tree.find_all(exp.Anonymous):
-        if call.name.lower() in _SIZES:
+        if call.name.lower() in _RANGES:
+            sizes[id(call)] = _bound_range(call, is_span)
+        elif call.name.lower() in _SIZES:
             sizes[id(call)] = _SIZES[call.name.lower()](call)
     for call in tree.find_all(exp.Anonymous) if len(sizes) > 1 else ():
         around, total = call.parent, sizes.get(id(call), 1)
@@ -76,8 +79,8 @@ def _bound_argument(call: exp.Expr, position: int) -> int:
     return max(size, 1)
 
 
-def _bound_range(call: exp.Expr) -> int:
-    """The size is how many steps there are from the first argument to the second."""
+def _bound_range(call: exp.Expr, is_span: Callable[[exp.Expr], bool]) -> int:
+    """The size is how many steps there are from the first argument to the second, numbers or times."""
     numbers = [_read_number(argument) for argument in call.expressions]
     known = [number for number in numbers if number is not None]
     if len(known) == len(numbers) and known:
@@ -86,11 +89,15 @@ def _bound_range(call: exp.Expr) -> int:
         if size > _LARGEST:
             raise _refuse(call, size)
         return size
-    parts = [exp.paren(argument.copy()) for argument in call.expressions]
+    parts: list[exp.Expr] = [exp.paren(argument.copy()) for argument in call.expressions]
+    if len(parts) == 3 and is_span(call.expressions[2]):
+        parts = [_call("epoch", part) for part in parts]
     position = min(len(parts) - 1, 1)
     count = _call("abs", parts[1] - parts[0] if position else parts[0])
     step = _call("abs", parts[2]) if len(parts) > 2 else exp.Literal.number(1)
-    _replace_argument(call, position, exp.LTE(this=count / step, expression=exp.Literal.number(_LARGEST)))
+    zero = exp.Literal.number(0)  # with steps of nothing, there are no elements
+    steps = exp.Anonymous(this="coalesce", expressions=[count / exp.func("nullif", step, zero), zero.copy()])
+    _replace_argument(call, position, exp.LTE(this=steps, expression=exp.Literal.number(_LARGEST)))
     return _LARGEST
 
 
@@ -133,11 +140,9 @@ _SIZES: Mapping[str, Callable[[exp.Expr], int]] = {
     "bar": partial(_bound_argument, position=3),
     "bitstring": partial(_bound_argument, position=1),
     "format": _bound_format,
-    "generate_series": _bound_range,
     "list_resize": partial(_bound_argument, position=1),
     "lpad": partial(_bound_argument, position=1),
     "printf": _bound_format,
-    "range": _bound_range,
     "repeat": partial(_bound_argument, position=1),
     "rpad": partial(_bound_argument, position=1),
 }

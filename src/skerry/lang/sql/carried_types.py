@@ -1,8 +1,8 @@
 """The types in which values leave an expression: those that Arrow, and the files of answers, have too.
 
 Inside an expression DuckDB's types are all there. What has no counterpart outside is given as its text: BIT, ENUM,
-UNION, VARIANT, GEOMETRY, BIGNUM, TIMETZ, and rows without names. Whole numbers of 128 bits become decimals of 38
-digits, and times of another resolution become microseconds.
+UNION, VARIANT, GEOMETRY, BIGNUM, TIMETZ, UHUGEINT, and rows without names. HUGEINT becomes a decimal of 38 digits, and
+times of another resolution become microseconds.
 """
 
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ __all__ = ["carry", "name_carried"]
 
 _CARRIED: Mapping[str, str] = {
     **dict.fromkeys(("bignum", "bit", "enum", "geometry", "time with time zone"), "VARCHAR"),
-    **dict.fromkeys(("tuple", "union", "uuid", "variant"), "VARCHAR"),
-    **dict.fromkeys(("hugeint", "uhugeint"), "DECIMAL(38, 0)"),
+    **dict.fromkeys(("tuple", "uhugeint", "union", "uuid", "variant"), "VARCHAR"),
+    "hugeint": "DECIMAL(38, 0)",
     **dict.fromkeys(("timestamp_s", "timestamp_ms", "timestamp_ns"), "TIMESTAMP"),
     "null": "INTEGER",
     "time_ns": "TIME",

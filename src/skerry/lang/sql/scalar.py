@@ -104,7 +104,7 @@ def scalar(tree: exp.Expr, scope: Scope) -> Expression:
     bare = resolved.unnest()
     if isinstance(bare, exp.Column):
         return Expression.of(bare.name, scope.schema.field(bare.name).type)
-    bounded = bound_sizes(resolved)
+    bounded = bound_sizes(resolved, lambda part: _is_span(part, scope.schema))
     sql = write_expression(bounded)
     if len(sql) > _LARGEST * 10:
         raise SqlError("an expression is too large", location_of(tree))
@@ -161,7 +161,8 @@ def _make_row(columns: pa.Schema) -> pa.RecordBatch:
 
 
 def _make_plain(type_: pa.DataType) -> pa.Array:
-    for value in (0, False, "", []):
+    values: tuple[object, ...] = (0, False, "", [])
+    for value in values:
         with suppress(pa.ArrowException, TypeError):
             return pa.array([value], type_)
     return pa.nulls(1, type_)
@@ -201,6 +202,13 @@ def _kind(node: exp.Expr) -> str:
         (exp.Star, "*"),
     ]
     return next((words for class_, words in kinds if isinstance(node, class_)), type(node).__name__.lower())
+
+
+def _is_span(tree: exp.Expr, schema: pa.Schema) -> bool:
+    """Whether a part is an INTERVAL; one that means nothing by itself is not."""
+    with suppress(duckdb.Error):
+        return pa.types.is_interval(_type(write_expression(tree), schema, functions_version())[1])
+    return False
 
 
 @lru_cache(maxsize=4096)

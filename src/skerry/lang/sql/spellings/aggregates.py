@@ -114,7 +114,8 @@ def _write_weighted_mean(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
     is_there = exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
     counted = exp.Case(ifs=[exp.If(this=is_there, true=weight.copy())], default=exp.Literal.number(0))
     products = exp.Mul(this=value, expression=weight)
-    return exp.paren(exp.Div(this=_make("SUM", [products]), expression=_make("SUM", [counted])))
+    total = exp.cast(_make("SUM", [products]), "DOUBLE")  # of whole numbers it is no whole number
+    return exp.paren(exp.Div(this=total, expression=_make("SUM", [counted])))
 
 
 _MACROS: Mapping[str, Callable[[Sequence[exp.Expr]], exp.Expr | None]] = {
