@@ -3,7 +3,7 @@ from typer.testing import CliRunner
 
 from skerry.cli import app
 from skerry.database import connect
-from skerry.errors import InputError
+from skerry.errors import InputError, SkerryError
 from tests.cli.commands import SCRIPT, laid_out
 
 MEAN = [
@@ -33,6 +33,25 @@ def test_explain_needs_no_data(tmp_path):
     laid_out(tmp_path)
     (tmp_path / "road.csv").unlink()
     assert CliRunner().invoke(app, ["explain", str(tmp_path / "script.sql")]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("connector='file', path='x.csv', pth='x'", "unknown option 'pth' of connector 'file'"),
+        ("connector='mqtt', url='mqtt://a'", "option topic of connector 'mqtt' is missing"),
+        ("connector='mqtt', url='mqtt://a', topic='a/{b}'", "fills 'b', which is no column; there are a, ts"),
+        ("connector='folder', path='in/*.txt'", "a folder is watched for files with a suffix"),
+        ("connector='fax'", "source 's' has connector 'fax'; known are file, folder, mqtt, sim, spark"),
+        ("connector='spark'", "source 's' needs spark_format"),
+        ("connector='sim', sensors='many'", "option sensors"),
+    ],
+)
+def test_explain_refuses_the_options_that_a_run_would_refuse(tmp_path, options, message):
+    source = f"CREATE SOURCE s (a VARCHAR, ts TIMESTAMP, WATERMARK FOR ts AS ts) WITH ({options});"
+    error = explained(tmp_path, source + "CREATE MATERIALIZED VIEW v AS SELECT * FROM s;").exception
+    assert isinstance(error, SkerryError), error
+    assert message in str(error)
 
 
 def test_explain_without_a_view_is_told(tmp_path):

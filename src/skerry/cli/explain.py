@@ -21,6 +21,7 @@ from skerry.pipeline.runtime import RunOptions
 from skerry.plan.fan_out import FanOut
 from skerry.plan.sharing import find_copies, share
 from skerry.plan.view import ViewPlan
+from skerry.sources.connectors import check_options
 
 __all__ = ["explain"]
 
@@ -35,6 +36,8 @@ def explain(
     """
     database = open_script(script, project)
     found = database.plans()
+    for source in {source.name: source for plan in found for source in plan.sources}.values():
+        check_options(source)
     running, copies = find_copies(found)
     together = share(running)
     shared = {name: plan for plan in together if isinstance(plan.root, FanOut) for name in plan.root.outputs(plan.name)}

@@ -27,6 +27,11 @@ class SparkConnector:
     OPTIONS: ClassVar[tuple[Option, ...]] = SPARK_OPTIONS
 
     @classmethod
+    def check(cls, definition: Source) -> None:
+        """Check the options that are ours; the others are Spark's."""
+        cls.parse(definition)
+
+    @classmethod
     def open(cls, definition: Source, base: Path) -> NoReturn:
         """Refuse: there is nothing that this process could read."""
         raise OptionError(f"source {definition.name!r} is read by Spark itself; run it with --runtime spark")

@@ -77,6 +77,11 @@ class FileConnector(Connector):
     unit_rows: int = MANY_ROWS
 
     @classmethod
+    def check(cls, definition: Source) -> None:
+        """Check the options; the files need not be there."""
+        FileOptions.parse(definition.options)
+
+    @classmethod
     def open(cls, definition: Source, base: Path) -> "FileConnector":
         """Find the files, from a directory on, and check that they fit the declaration."""
         options = FileOptions.parse(definition.options)

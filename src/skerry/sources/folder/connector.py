@@ -41,6 +41,11 @@ class FolderConnector(SpooledConnector):
     settle_us: Micros = _NO_TIME
 
     @classmethod
+    def check(cls, definition: Source) -> None:
+        """Check the options."""
+        cls.open(definition, Path())
+
+    @classmethod
     def open(cls, definition: Source, base: Path) -> "FolderConnector":
         """Check the options; there need not be a file yet."""
         given = parse_options(definition.options, cls.OPTIONS, Owner("connector 'folder'"))

@@ -35,6 +35,11 @@ class MqttConnector(SpooledConnector):
     base: Path = Path()
 
     @classmethod
+    def check(cls, definition: Source) -> None:
+        """Check the options; the broker is not asked."""
+        cls.open(definition, Path())
+
+    @classmethod
     def open(cls, definition: Source, base: Path) -> "MqttConnector":
         """Check the options. The broker is called when the run begins."""
         options = MqttOptions.parse(definition.options)

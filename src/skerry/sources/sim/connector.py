@@ -25,6 +25,11 @@ class SimConnector:
     """The sensors follow from the declaration: nothing has to be read to know them."""
 
     @classmethod
+    def check(cls, definition: Source) -> None:
+        """Check the options and the columns."""
+        cls.open(definition, Path())
+
+    @classmethod
     def open(cls, definition: Source, base: Path) -> Connector:
         """Open a source by the connector of its kind."""
         kind = parse_option(definition.options.get(KIND.name), KIND, SIM)
