@@ -1,9 +1,7 @@
 """The catalogue as tables: what SQL can ask of sensors, sources, views and subscriptions."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import starmap
 from types import MappingProxyType
 from typing import Any
 
@@ -31,8 +29,6 @@ CATALOG = "catalog"
 _TEXTS, _OPTIONS = pa.list_(pa.string()), pa.map_(pa.string(), pa.string())
 _SPAN = pa.month_day_nano_interval()
 """What INTERVAL is where DuckDB gives it: columns that pass through an expression keep their type."""
-_SECRET = ("password", "secret", "token")
-"""Words in the names of options whose values are nobody's business."""
 
 CATALOG_TABLES: Mapping[str, pa.Schema] = MappingProxyType(
     {
@@ -93,7 +89,7 @@ def list_sources(sources: Iterable[Source]) -> pa.RecordBatch:
         (
             *(source.name, source.connector, source.is_table, source.schema.names),
             [name_column_type(field) for field in source.schema],
-            *(source.event_time, _make_span(source.delay_us), list(starmap(_conceal, source.options.items()))),
+            *(source.event_time, _make_span(source.delay_us), list(source.public_options.items())),
         )
         for source in sources
     ]
@@ -132,8 +128,3 @@ def _parse(texts: Sequence[str]) -> list[Any]:
     """Many small texts of JSON, read at once."""
     found: list[Any] = json.loads(f"[{','.join(texts)}]")
     return found
-
-
-def _conceal(option: str, value: str) -> tuple[str, str]:
-    is_secret = any(word in option.lower() for word in _SECRET)
-    return option, "***" if is_secret else re.sub(r"(://[^/@:]*):[^/@]*@", r"\1:***@", value)

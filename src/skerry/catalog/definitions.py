@@ -1,5 +1,6 @@
 """What the catalogue holds: plain, immutable records."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -8,6 +9,9 @@ import pyarrow as pa
 from skerry.model.time import Micros
 
 __all__ = ["Sensor", "Source", "View"]
+
+_SECRET = ("password", "secret", "token")
+"""Words in the names of options whose values are nobody's business."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +48,24 @@ class Source:
     history: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def public_options(self) -> Mapping[str, str]:
+        """Its options as they may be shown: without passwords and the like.
+
+        >>> Source("road", pa.schema([]), "mqtt", {"url": "mqtt://ann:x@broker", "topic": "a"}).public_options
+        {'url': 'mqtt://ann:***@broker', 'topic': 'a'}
+        """
+        return {name: _conceal(name, value) for name, value in self.options.items()}
+
+    @property
     def stored_schema(self) -> pa.Schema:
         """The columns that readings come with."""
         computed = dict(self.generated)
         return pa.schema([column for column in self.schema if column.name not in computed])
+
+
+def _conceal(option: str, value: str) -> str:
+    is_secret = any(word in option.lower() for word in _SECRET)
+    return "***" if is_secret else re.sub(r"(://[^/@:]*):[^/@]*@", r"\1:***@", value)
 
 
 @dataclass(frozen=True)

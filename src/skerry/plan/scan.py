@@ -34,7 +34,7 @@ class Scan(Node):
     def describe(self) -> str:
         """The source, its options and its watermark."""
         source = self.source
-        options = ", ".join(f"{name} = {value!r}" for name, value in source.options.items())
+        options = ", ".join(f"{name} = {value!r}" for name, value in source.public_options.items())
         mark = "no watermark"
         if source.delay_us is not None:
             mark = f"watermark {source.event_time} - {describe_interval(source.delay_us)}"

@@ -13,6 +13,8 @@ import cbor2
 import paho.mqtt.client as paho
 import pyarrow as pa
 import pytest
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.reasoncodes import ReasonCode
 
 from skerry.catalog import Source
 from skerry.errors import OptionError, SourceError
@@ -184,6 +186,20 @@ def test_broker_that_restarts_is_found_again(tmp_path):
     assert values(source) == [1, 2]
 
 
+def test_broker_that_has_forgotten_the_source_is_told(tmp_path, caplog):
+    with Broker() as own, open_source(own.url, tmp_path, "gone").receive():
+        own.kill()  # before it has saved anything
+        own.start()
+        wait_for(lambda: "the broker has forgotten it; what was sent since" in caplog.text)
+
+
+def test_broker_that_is_busy_is_tried_again(broker, tmp_path):
+    receiving = open_source(broker.url, tmp_path, "busy").receive()
+    busy = ReasonCode(PacketTypes.CONNACK, "Server unavailable")
+    receiving._on_connect(receiving._client, None, paho.ConnectFlags(session_present=False), busy, None)
+    receiving.check()
+
+
 def test_message_of_a_connection_that_is_lost_is_not_acknowledged_by_the_next(tmp_path, monkeypatch):
     """The next one may have given the number to another message, which is not on disk yet."""
     waiting, acknowledged = [], []
@@ -351,6 +367,11 @@ def test_password_and_certificate_are_asked_for(tmp_path):
             open_source(url, tmp_path / "b", "tls").receive().__enter__()
         with pytest.raises(SourceError, match=r"cannot be used: (not authorized|bad user name or password)"):
             open_source(own.url, tmp_path / "c", "tls", ca_file=str(own.certificate)).receive().__enter__()
+
+
+def test_password_without_a_user_is_refused(tmp_path):
+    with pytest.raises(OptionError, match="password_file goes with a user"):
+        open_source("mqtt://127.0.0.1:1", tmp_path, "x", password_file="password")
 
 
 def test_broker_that_is_not_there_is_told(tmp_path):

@@ -27,6 +27,7 @@ from skerry.sources.mqtt.options import MqttOptions
 from skerry.sources.mqtt.topic import Topic
 from skerry.sources.spool.doubles import Identity
 from skerry.sources.spool.receiver import Receiver
+from skerry.sources.spool.segments import Segments
 from skerry.sources.spool.unfold import Message
 from skerry.sources.spool.writer import tell_time
 
@@ -38,6 +39,8 @@ _PATIENCE_SECONDS = 10.0
 _MOST_UNACKNOWLEDGED = 20_000
 _ECHO_SECONDS = 0.01
 _REFUSED = 128
+_TEMPORARY = (0x88, 0x89)
+"""A broker that is not available, or busy."""
 
 
 class MqttReceiving:
@@ -69,6 +72,8 @@ class MqttReceiving:
         self._is_closing = False
         self._connections = 0
         """Rises when one begins, and when it ends."""
+        self._is_known = Segments(folder).count() > 0
+        """Whether the broker should know us, from this run or the one that this one goes on with."""
         self._client = self._make_client(client_id, base)
 
     def __enter__(self) -> "MqttReceiving":
@@ -156,9 +161,17 @@ class MqttReceiving:
     def _on_connect(
         self, client: paho.Client, data: object, flags: paho.ConnectFlags, code: ReasonCode, more: Properties | None
     ) -> None:
+        if code.value in _TEMPORARY:
+            return  # it is tried again
         if code.is_failure:
             self._fail(f"{code}".lower())
             return
+        if self._is_known and not flags.session_present:
+            _log.warning(
+                "source %s: the broker has forgotten it; what was sent since the last connection may be lost",
+                self._source,
+            )
+        self._is_known = True
         self._connections += 1
         self._echo.forget()
         wanted = [(self._topic.filter, self._options.qos), (self._echo.topic, 1)]

@@ -43,7 +43,8 @@ class MqttConnector(SpooledConnector):
     def open(cls, definition: Source, base: Path) -> "MqttConnector":
         """Check the options. The broker is called when the run begins."""
         options = MqttOptions.parse(definition.options)
-        BrokerAddress.parse(options.url)
+        if BrokerAddress.parse(options.url).username is None and options.password_file is not None:
+            raise OptionError("password_file goes with a user: name one in the url, as in 'mqtt://USER@HOST'")
         topic = Topic.parse(options.topic)
         for column in topic.columns:
             if column not in definition.stored_schema.names:
