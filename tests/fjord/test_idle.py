@@ -58,11 +58,12 @@ def test_an_idle_source_that_comes_back_is_in_time_but_for_what_is_behind(there,
     assert outcome.tallies["b"] == Tally(accepted=2, late=late)
 
 
-def test_a_view_that_waits_at_the_end_says_for_whom():
-    given = pipeline([0, 200])
+@pytest.mark.parametrize(("option", "held_back"), [("", {"missing": ["b"]}), (", idle_timeout='1 hour'", {})])
+def test_a_view_that_waits_at_the_end_says_for_whom_an_idle_timeout_would_help(option, held_back):
+    given = pipeline([0, 200], option)
     steps = iter([False] * 5)
     outcome = FjordRuntime(given, MemorySink()).run(stopped=lambda: next(steps, True))
-    assert outcome.held_back == {"missing": ["b"]}
+    assert outcome.held_back == held_back
     assert answered(given)[0].held_back == {}
 
 

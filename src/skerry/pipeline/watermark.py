@@ -51,7 +51,8 @@ def pass_idle(
 def find_held_back(views: Iterable[CutView], newest: Mapping[str, Micros]) -> dict[str, list[str]]:
     """The views that wait for a source whose watermark is behind that of another, and the sources they wait for.
 
-    A source that is used up is ahead of all others, and nobody's measure.
+    A source that is used up is ahead of all others, and nobody's measure. One with an ``idle_timeout`` is not told: it
+    holds nobody back for long.
     """
     found = {}
     for view in views:
@@ -60,6 +61,8 @@ def find_held_back(views: Iterable[CutView], newest: Mapping[str, Micros]) -> di
             for feed in view.clocks
             if newest.get(feed.source.name, START_OF_TIME) < END_OF_TIME
         }
-        if view.stateful and len(set(marks.values())) > 1:
-            found[view.name] = sorted(name for name, mark in marks.items() if mark == min(marks.values()))
+        patient = {feed.source.name for feed in view.clocks if feed.source.idle_timeout_us is None}
+        waits = sorted(name for name in patient & marks.keys() if marks[name] == min(marks.values()))
+        if view.stateful and waits and len(set(marks.values())) > 1:
+            found[view.name] = waits
     return found
