@@ -43,3 +43,14 @@ def test_answers_are_complete_where_all_streams_are_closed(tmp_path):
 def test_reader_that_goes_away_gets_no_traceback(tmp_path):
     done = run_in_shell(laid_out(tmp_path), _RUN, "| true")
     assert "Traceback" not in done.stderr
+
+
+def test_character_that_the_terminal_does_not_have_is_escaped(tmp_path):
+    command = [*SKERRY, "sql", "SELECT '本é' AS x"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "latin-1"})
+    assert (done.returncode, done.stdout.splitlines()[1]) == (0, b"\\u672c\xe9")
+
+
+def test_script_is_read_from_standard_input(tmp_path):
+    done = run_in_shell(laid_out(tmp_path), ["run", "-", "--runtime", "fjord"], "< script.sql")
+    assert "  seen: 3 rows\n" in done.stdout

@@ -23,7 +23,10 @@ SCRIPTS = {
     "missing data": (SCRIPT.replace("road.csv", "raod.csv"), "no file matches 'raod.csv'"),
     "undeclared column": (SCRIPT.replace("speed DOUBLE", "sped DOUBLE, speed DOUBLE"), "has no column 'sped'; it has"),
     "empty": ("-- nothing\n", "there is no view to run"),
-    "not utf-8": (SCRIPT.replace("road", "größe").encode("latin-1"), "cannot read the script 'script.sql': .*utf-8"),
+    "not utf-8": (
+        SCRIPT.replace("road", "größe").encode("latin-1"),
+        "cannot read the script: 'script.sql' is not UTF-8 but LATIN1, it seems; convert it: iconv.*",
+    ),
     "zero bytes": (b"\0" * 100, ".*"),
 }
 OPTIONS = {
@@ -45,7 +48,7 @@ OPTIONS = {
 }
 COMMANDS = {
     "missing script": (["run", "nowhere.sql"], "there is no script 'nowhere.sql'"),
-    "script is a folder": (["explain", "."], r"cannot read the script '\.'"),
+    "script is a folder": (["explain", "."], r"cannot read the script '\.': Is a directory"),
     "no script": (["run"], "missing argument 'script'; see skerry run --help"),
     "unknown command": (["rnu"], "no such command 'rnu'.*; see skerry --help"),
     "unknown demo": (["demo", "sea"], "unknown demo 'sea'; known are traffic"),

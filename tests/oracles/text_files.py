@@ -54,7 +54,9 @@ def read(
 
 
 def _advise(text: str, type_: str) -> str:
-    """What to do about a time that is a number as long as one of today's that counts since 1970."""
+    """What to do about a decimal comma, and a number as a time, as long as one of today's that counts since 1970."""
+    if type_.startswith(("DOUBLE", "FLOAT", "REAL", "DECIMAL")) and re.fullmatch(r"[+-]?[0-9]*,[0-9]+", text.strip()):
+        return "; skerry sensors discover FILE proposes how to read a decimal comma"
     digits = text.strip().partition(".")[0]
     units = {10: "s", 13: "ms", 16: "us", 19: "ns"}
     if type_ != "TIMESTAMP" or len(digits) not in units or not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text.strip()):

@@ -12,7 +12,7 @@ import typer
 from skerry import __version__
 from skerry.cli.commands import CommandsOnDemand
 from skerry.cli.interrupt import watch_interrupts
-from skerry.cli.standard_streams import explain_lost_output, open_missing_streams
+from skerry.cli.standard_streams import escape_foreign_characters, explain_lost_output, open_missing_streams
 from skerry.errors import InputError, SkerryError
 from skerry.model.private_folder import remove_private_folders
 
@@ -51,6 +51,7 @@ def main() -> None:
     """Run a command; exit code 2 means that the user's input is wrong, 1 anything else."""
     gc.disable()  # until the command is loaded: what is imported stays, and looking through it takes a fifth of a start
     open_missing_streams()
+    escape_foreign_characters()
     interrupted = watch_interrupts()
     try:
         code = _run_and_flush(sys.argv[1:])

@@ -1,10 +1,13 @@
 """What every command that takes a script does first."""
 
+import io
+import sys
 from pathlib import Path
 
 from skerry.cli.project import open_copy
 from skerry.database import Database
 from skerry.errors import InputError
+from skerry.model.text_encoding import explain_encoding
 from skerry.plan.limits import Limits
 
 __all__ = ["open_script", "read_script"]
@@ -19,10 +22,13 @@ def open_script(script: Path, project: Path | None, limits: Limits | None = None
 
 
 def read_script(script: Path) -> str:
-    """The text of a script."""
+    """The text of a script; of standard input, if it is called ``-``."""
     try:
-        return script.read_text(encoding="utf-8")
+        found = sys.stdin.buffer.read() if script == Path("-") else script.read_bytes()
     except FileNotFoundError:
         raise InputError(f"there is no script {str(script)!r}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read the script {str(script)!r}: {error}") from None
+    except OSError as error:
+        raise InputError(f"cannot read the script {str(script)!r}: {error.strerror}") from None
+    if (problem := explain_encoding(str(script), found)) is not None:
+        raise InputError(f"cannot read the script: {problem}")
+    return io.StringIO(found.decode(errors="replace"), newline=None).read()

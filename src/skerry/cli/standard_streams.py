@@ -1,9 +1,10 @@
-"""Standard output that is closed, full or gone: a command says so, and ends in order."""
+"""Standard output that is closed, full, gone or of few characters: a command says so, and ends in order."""
 
+import io
 import os
 import sys
 
-__all__ = ["explain_lost_output", "open_missing_streams"]
+__all__ = ["escape_foreign_characters", "explain_lost_output", "open_missing_streams"]
 
 
 def open_missing_streams() -> None:
@@ -13,6 +14,12 @@ def open_missing_streams() -> None:
             os.fstat(stream)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free, which is this one
+
+
+def escape_foreign_characters() -> None:
+    """Print what the terminal has no character for by its number, in place of an error."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def explain_lost_output(error: OSError) -> str | None:

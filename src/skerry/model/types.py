@@ -5,7 +5,17 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-__all__ = ["JSON", "SQL_TYPES", "TIMESTAMP", "TIMESTAMPTZ", "is_json", "name_column_type", "parse_field", "sql_name"]
+__all__ = [
+    "JSON",
+    "SQL_TYPES",
+    "TIMESTAMP",
+    "TIMESTAMPTZ",
+    "has_sql_name",
+    "is_json",
+    "name_column_type",
+    "parse_field",
+    "sql_name",
+]
 
 TIMESTAMP = pa.timestamp("us")
 TIMESTAMPTZ = pa.timestamp("us", "UTC")
@@ -48,13 +58,16 @@ def sql_name(type_: pa.DataType) -> str:
     """
     if pa.types.is_decimal128(type_):
         return f"DECIMAL({type_.precision}, {type_.scale})"
-    if pa.types.is_list(type_) and _is_known(type_.value_type):
+    if pa.types.is_list(type_) and has_sql_name(type_.value_type):
         return f"{sql_name(type_.value_type)}[]"
     return _NAMES.get(type_, str(type_))
 
 
-def _is_known(type_: pa.DataType) -> bool:
-    return type_ in _NAMES or pa.types.is_decimal128(type_) or (pa.types.is_list(type_) and _is_known(type_.value_type))
+def has_sql_name(type_: pa.DataType) -> bool:
+    """Whether SQL has a word for an Arrow type."""
+    return (
+        type_ in _NAMES or pa.types.is_decimal128(type_) or (pa.types.is_list(type_) and has_sql_name(type_.value_type))
+    )
 
 
 def name_column_type(field: pa.Field) -> str:

@@ -89,7 +89,7 @@ def test_a_time_out_of_range_is_rejected(tmp_path, text):
 
 
 def test_a_garbled_header_is_told_when_the_source_is_opened(tmp_path):
-    with pytest.raises(SourceError, match=r"the header of .*a\.csv is not valid UTF-8"):
+    with pytest.raises(SourceError, match=r"a\.csv' is not UTF-8 but LATIN1"):
         opened(written(tmp_path, b"sensor,\xff\n"))
 
 
@@ -129,3 +129,13 @@ def test_times_that_are_numbers_are_rejected_with_the_option_that_reads_them(tmp
     assert others == ["column ts: 'soon' is not TIMESTAMP", "column ts: '12' is not TIMESTAMP"]
     read = readings(opened(path, {"ts": "TIMESTAMP", "speed": "INT"}, event_time_unit=unit))
     assert read[0]["ts"].year == 2026
+
+
+def test_decimal_comma_is_pointed_out(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("ts;speed\n2026-01-01;1,5\n2026-01-01;fast\n")
+    first, other = reasons(opened(path, {"ts": "TIMESTAMP", "speed": "DOUBLE"}, delimiter=";"))
+    assert (
+        first == "column speed: '1,5' is not DOUBLE; skerry sensors discover FILE proposes how to read a decimal comma"
+    )
+    assert other == "column speed: 'fast' is not DOUBLE"

@@ -1,8 +1,9 @@
 """From messages to a proposal: the source that would read them, and the sensors behind it."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from typing import Any
 
@@ -58,6 +59,8 @@ class Proposal:
     has_arrival_time: bool = False
     """Whether the event time is that of arrival, for the readings say none."""
     max_ahead_us: Micros | None = None
+    file_options: Mapping[str, str] = field(default_factory=dict)
+    """What must be said of files."""
 
 
 def propose(samples: Sequence[Sample]) -> list[Proposal]:
@@ -289,7 +292,8 @@ def _name_sensor(reading: Reading, group: TopicGroup, seen: Mapping[str, SeenCol
 def find_sensor_column(seen: Mapping[str, SeenColumn]) -> str | None:
     """The column that names the sensor, where no level of a topic does."""
     known = ("sensor", "sensor_id", "device", "device_id", "station", "node", "mote", "name", "id")
-    by_name = {name.lower(): name for name, column in seen.items() if column.type in ("VARCHAR", "BIGINT")}
+    plain = {name: re.sub(r"\W+", "_", name.lower()).strip("_") for name in seen}
+    by_name = {plain[name]: name for name, column in seen.items() if column.type in ("VARCHAR", "BIGINT")}
     return next((by_name[each] for each in known if each in by_name), None)
 
 

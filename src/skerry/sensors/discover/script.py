@@ -40,7 +40,7 @@ def write_script(proposal: Proposal, options: Mapping[str, str]) -> str:
 
 def list_options(proposal: Proposal) -> dict[str, str]:
     """What the options of a live source say of its readings."""
-    found: dict[str, str] = {"encoding": "cbor"} if proposal.encoding == "CBOR" else {}
+    found: dict[str, str] = {"encoding": "cbor"} if proposal.encoding == "CBOR" else dict(proposal.file_options)
     if proposal.event_time is not None and proposal.event_time.unit is not None:
         found["event_time_unit"] = proposal.event_time.unit
     if proposal.value_column is not None:

@@ -56,6 +56,7 @@ _NUMBER = r"\s*[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:nan|inf|in
 
 _SINCE_1970 = re.compile(r"column [^']*: '\s*([0-9]+)(\.[0-9]+)?\s*' is not TIMESTAMP")
 _UNIT_OF_DIGITS = {10: "s", 13: "ms", 16: "us", 19: "ns"}
+_DECIMAL_COMMA = re.compile(r"column [^']*: '\s*[+-]?\d*,\d+\s*' is not .*")
 
 _TIMES = (TIMESTAMP, TIMESTAMPTZ)
 _BY_ARROW = (*_TIMES, pa.bool_(), pa.string())
@@ -118,8 +119,11 @@ def _find_faults(field: "pa.Field[pa.DataType]", stored: Column, read: Column, r
     if read.null_count > stored.null_count:
         lost = _find_rows(pc.and_(read.is_null(), stored.is_valid()))
         lost_rows, reasons = _explain(stored, lost, f"column {field.name}: '", f"' is not {name_column_type(field)}")
-        is_clock = required and field.type in _TIMES
-        yield lost_rows, [_add_unit(reason) for reason in reasons] if is_clock else reasons
+        if required and field.type in _TIMES:
+            reasons = [_add_unit(reason) for reason in reasons]
+        elif pa.types.is_floating(field.type) or pa.types.is_decimal(field.type):
+            reasons = [_add_comma(reason) for reason in reasons]
+        yield lost_rows, reasons
     if field.type in _TIMES and _reaches_beyond(read):
         read = read.cast(TIMESTAMP)
         beyond = _find_rows(pc.or_(pc.less(read, _to_scalar(EARLIEST)), pc.greater(read, _to_scalar(LATEST))))
@@ -148,6 +152,16 @@ def _add_unit(reason: str) -> str:
     number = _SINCE_1970.fullmatch(reason)
     unit = _UNIT_OF_DIGITS.get(len(number[1])) if number else None
     return f"{reason}; if it counts since 1970, set event_time_unit='{unit}'" if unit else reason
+
+
+def _add_comma(reason: str) -> str:
+    """Say how a number with a decimal comma is read.
+
+    >>> _add_comma("column speed: '18,4' is not DOUBLE")
+    "column speed: '18,4' is not DOUBLE; skerry sensors discover FILE proposes how to read a decimal comma"
+    """
+    is_comma = _DECIMAL_COMMA.fullmatch(reason)
+    return f"{reason}; skerry sensors discover FILE proposes how to read a decimal comma" if is_comma else reason
 
 
 def show_values(column: Column) -> list[str | None]:

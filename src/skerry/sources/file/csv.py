@@ -13,6 +13,7 @@ import pyarrow.csv as arrow_csv
 from skerry.errors import RunError, SourceError
 from skerry.model.arrays import Bools
 from skerry.model.batch import empty, join
+from skerry.model.text_encoding import explain_encoding
 from skerry.sources.file.conform import Column, unpack_texts
 from skerry.sources.file.csv_records import (
     LONGEST_RECORD_BYTES,
@@ -156,10 +157,9 @@ class CsvLane(TextLane):
     def _parse_header(self, line: bytes) -> list[str]:
         if len(line.removesuffix(b"\n")) > self._options.max_line_bytes:
             raise SourceError(f"the header of {self.name} has more than {self._options.max_line_bytes} bytes")
-        try:
-            return _split_fields(line.decode().removeprefix(_BYTE_ORDER_MARK), self._options.delimiter)
-        except UnicodeDecodeError:
-            raise SourceError(f"the header of {self.name} is not valid UTF-8") from None
+        if (problem := explain_encoding(self.name, line)) is not None:
+            raise SourceError(problem)
+        return _split_fields(line.decode(errors="replace").removeprefix(_BYTE_ORDER_MARK), self._options.delimiter)
 
 
 @dataclass(frozen=True)
