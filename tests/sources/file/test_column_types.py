@@ -107,3 +107,39 @@ def test_columns_of_parquet_are_read_as_they_are_or_cast(tmp_path):
         pq.write_table(stored, path)
         [row] = read(path).readings.to_pylist()
         assert as_values(row) == {name: value for name, (_, _, value, _) in COLUMNS.items()}
+
+
+def read_spans(path):
+    session = Session(Catalog.in_memory())
+    session.execute(f"CREATE SOURCE s (span INTERVAL, spans INTERVAL[]) WITH (connector='file', path='{path}')")
+    connector = FileConnector.open(*session.catalog.sources(), path.parent)
+    [lane] = connector.lanes()
+    [decoded] = connector.read(Split("s", lane.name, 0, lane.count()))
+    return decoded.readings.to_pylist()
+
+
+def test_intervals_of_parquet_are_read(tmp_path):
+    rows = "(INTERVAL '14 months 3 days 4.005 seconds', [INTERVAL 1 MONTH, NULL]), (NULL, NULL), (INTERVAL 1 HOUR, [])"
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (FROM (VALUES {rows}) AS v (span, spans)) TO '{tmp_path}/s.parquet'")
+    assert read_spans(tmp_path / "s.parquet") == [
+        {
+            "span": pa.MonthDayNano([14, 3, 4_005_000_000]),
+            "spans": [pa.MonthDayNano([1, 0, 0]), None],
+        },
+        {"span": None, "spans": None},
+        {"span": pa.MonthDayNano([0, 0, 3_600_000_000_000]), "spans": []},
+    ]
+
+
+def test_durations_that_answers_have_in_parquet_are_read_as_intervals(tmp_path):
+    minute = timedelta(minutes=-1)
+    spans = pa.table(
+        {
+            "span": pa.array([minute, None], pa.duration("us")),
+            "spans": pa.array([[minute], []], pa.list_(pa.duration("us"))),
+        }
+    )
+    pq.write_table(spans, tmp_path / "s.parquet")
+    minus = pa.MonthDayNano([0, 0, -60_000_000_000])
+    assert read_spans(tmp_path / "s.parquet") == [{"span": minus, "spans": [minus]}, {"span": None, "spans": []}]

@@ -5,7 +5,7 @@ Columns of any type are cast to the declared types. A value that does not fit be
 A text is a whole number if it is digits with a sign at most, and perhaps a fraction of zeros ('12.0', not
 '12.7'); a number may have a fraction and an exponent, or be 'nan' or 'inf'; a time is what DuckDB reads as
 TIMESTAMPTZ: a date, or a date and a time with or without an offset, without one in UTC. Spaces around
-numbers and times do not matter.
+numbers and times do not matter. A span is an INTERVAL of Parquet, or a duration of Arrow.
 
 All that needs a look at each value goes through DuckDB in one statement. Texts that Arrow's own cast
 reads, and reads in the same way, are left to it, which is faster.
@@ -71,6 +71,10 @@ _MICROS_PER_UNIT: Mapping[str, int] = {
 _MOST = 2**63 - 1
 _SAMPLE = 100
 """So many texts are tried first: a cast that fails takes Arrow far longer than one that does not."""
+
+_PACKED_SPAN, _SPAN = pa.binary(12), pa.month_day_nano_interval()
+"""An INTERVAL as Parquet stores it, which Arrow does not know, and as Arrow has it."""
+_PARTS = np.dtype([("months", np.int32), ("days", np.int32), ("nanoseconds", np.int64)])
 
 _COLON_AT = 13
 """Where the colon stands in '2026-01-31 00:00'. Times that have it there Arrow reads as DuckDB does, or not at all."""
@@ -207,6 +211,8 @@ def can_cast(source: pa.DataType, target: pa.DataType) -> bool:
     is_text = target == pa.string()
     if _is_moment(source):
         return is_text or target in _TIMES or kinds.is_date32(target)
+    if kinds.is_duration(source) or source == _PACKED_SPAN:
+        return target == _SPAN
     if kinds.is_time(source):
         return is_text or kinds.is_time(target)
     exact = kinds.is_integer(source) or kinds.is_boolean(source)
@@ -234,9 +240,32 @@ def cast(columns: Sequence[Column], targets: Sequence[pa.DataType]) -> list[Colu
 
 
 def _unfold(column: Column) -> Column:
-    """Unfold dictionaries, and bring all kinds of text into one."""
-    unfolded = column.cast(column.type.value_type) if kinds.is_dictionary(column.type) else column
+    """Unfold dictionaries and packed spans, and bring all kinds of text into one."""
+    unfolded = column.cast(column.type.value_type) if kinds.is_dictionary(column.type) else _unpack_spans(column)
     return unfolded.cast(pa.string()) if _is_text(unfolded.type) else unfolded
+
+
+def _unpack_spans(column: Column) -> Column:
+    """Spans of months, days and milliseconds in twelve bytes, and lists of such, as Arrow has them.
+
+    >>> _unpack_spans(pa.array([bytes([2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0]), None], pa.binary(12))).to_pylist()
+    [MonthDayNano(months=2, days=3, nanoseconds=4000000), None]
+    """
+    if kinds.is_list(column.type):
+        parts = column.flatten()
+        unpacked = _unpack_spans(parts)
+        if unpacked is parts:
+            return column
+        ends = np.cumsum(pc.list_value_length(column).fill_null(0).to_numpy(zero_copy_only=False))
+        return pa.ListArray.from_arrays(np.append(0, ends).astype(np.int32), unpacked, mask=column.is_null())
+    if column.type != _PACKED_SPAN:
+        return column
+    stored = np.frombuffer(b"".join(column.fill_null(bytes(12)).to_pylist()), "<u4").reshape(-1, 3)
+    spans = np.zeros(len(column), _PARTS)
+    spans["months"], spans["days"] = stored[:, 0], stored[:, 1]
+    spans["nanoseconds"] = stored[:, 2].astype(np.int64) * 1_000_000
+    values = pa.Array.from_buffers(_SPAN, len(column), [None, pa.py_buffer(spans)])
+    return pc.if_else(column.is_valid(), values, pa.scalar(None, _SPAN))
 
 
 def _statement(unit: pa.RecordBatch, targets: Sequence[pa.DataType]) -> str:
