@@ -23,6 +23,7 @@ def test_lines_are_subscriptions_and_blank_ones_are_nothing(tmp_path):
         (b"[" * 100_000, "line 2: nested more than 32 deep"),
         (b'{"id": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "line 2: nested more than 32 deep"),
         (b'{"id": "\xff"}', "line 2: not valid UTF-8, at byte 9"),
+        (b'{"id": "a", "predicate": "x = \'\\ud800\'"}', "line 2: '\\ud800' is half a character"),
         (b"nonsense", "line 2, column 1: not JSON, expecting value"),
         (b"3", "line 2: a subscription is an object"),
         (b'{"id": {"a": 1}}', "line 2: 'id' must be a text, got {\"a\": 1}"),

@@ -80,6 +80,11 @@ def _parse_line(line: bytes, where: str) -> dict[str, Any]:
         if _find_depth(text) > _DEEPEST:
             raise InputError(f"{where}: nested more than {_DEEPEST} deep")
         found = json.loads(text)
+        if "\\u" in text:
+            json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = ascii(error.object[error.start])
+        raise InputError(f"{where}: {half} is half a character, and has no meaning by itself") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{where}: not valid UTF-8, at byte {error.start + 1}") from None
     except json.JSONDecodeError as error:
