@@ -15,6 +15,7 @@ from skerry.errors import OptionError
 from skerry.model.time import Micros, show_span, span
 
 __all__ = [
+    "OF_EVERY_SOURCE",
     "Option",
     "Owner",
     "Parser",
@@ -65,6 +66,10 @@ class Option:
     example: str = ""
 
 
+OF_EVERY_SOURCE = ("idle_timeout", "max_ahead", "sample_period")
+"""The options that a source has whatever its connector is."""
+
+
 @dataclass(frozen=True)
 class Owner:
     """Whose options they are, and how its errors are worded."""
@@ -73,6 +78,8 @@ class Owner:
     unknown: str = "unknown option {option!r} of {owner}; it has {known}"
     missing: str = "option {option} of {owner} is missing; give one such as {example}"
     wrong: str = "option {option} of {owner} must be {expected}; got {given!r}"
+    beside: tuple[str, ...] = ()
+    """Options that it has too, and that are read elsewhere."""
 
 
 def parse_options(given: Mapping[str, str], declared: Sequence[Option], owner: Owner) -> dict[str, Any]:
@@ -93,8 +100,9 @@ def parse_options(given: Mapping[str, str], declared: Sequence[Option], owner: O
     names = sorted(option.name for option in declared)
     for name in given:
         if name not in names:
-            message = owner.unknown.format(option=name, owner=owner.name, known=", ".join(names) or "none")
-            raise OptionError(message + suggest(name, names))
+            known = sorted([*names, *owner.beside])
+            message = owner.unknown.format(option=name, owner=owner.name, known=", ".join(known) or "none")
+            raise OptionError(message + suggest(name, known))
     return {option.name: parse_option(given.get(option.name), option, owner) for option in declared}
 
 

@@ -74,6 +74,7 @@ def test_mixed_formats_are_told(tmp_path):
     ("option", "value", "message"),
     [
         ("separator", ";", "unknown option 'separator' of connector 'file'; it has delimiter, event_time_unit"),
+        ("max_ahed", "1s", "did you mean 'max_ahead'"),
         ("delimiter", ";;", "option delimiter of connector 'file' must be one ASCII character"),
         ("header", "maybe", "option header of connector 'file' must be 'true' or 'false'; got 'maybe'"),
         ("max_line_bytes", "-1", "option max_line_bytes of connector 'file' must be a whole number"),

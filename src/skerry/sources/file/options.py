@@ -3,7 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from skerry.model.options import Option, Owner, character, parse_options, text, truth_value, whole_number
+from skerry.model.options import (
+    OF_EVERY_SOURCE,
+    Option,
+    Owner,
+    character,
+    parse_options,
+    text,
+    truth_value,
+    whole_number,
+)
 from skerry.sources.epoch_times import EVENT_TIME_UNIT
 
 __all__ = ["FILE_OPTIONS", "FileOptions"]
@@ -40,4 +49,4 @@ class FileOptions:
     @classmethod
     def parse(cls, options: Mapping[str, str]) -> "FileOptions":
         """Read options as they stand behind WITH."""
-        return cls(**parse_options(options, FILE_OPTIONS, Owner("connector 'file'")))
+        return cls(**parse_options(options, FILE_OPTIONS, Owner("connector 'file'", beside=OF_EVERY_SOURCE)))

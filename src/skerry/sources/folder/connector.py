@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from skerry.catalog import Source
 from skerry.errors import SourceError
-from skerry.model.options import Option, Owner, parse_options, span_of_time, truth_value
+from skerry.model.options import OF_EVERY_SOURCE, Option, Owner, parse_options, span_of_time, truth_value
 from skerry.model.time import MICROS, Micros
 from skerry.sources.file.options import FILE_OPTIONS, FileOptions
 from skerry.sources.file.unpack import PACKED, format_suffix
@@ -48,7 +48,7 @@ class FolderConnector(SpooledConnector):
     @classmethod
     def open(cls, definition: Source, base: Path) -> "FolderConnector":
         """Check the options; there need not be a file yet."""
-        given = parse_options(definition.options, cls.OPTIONS, Owner("connector 'folder'"))
+        given = parse_options(definition.options, cls.OPTIONS, Owner("connector 'folder'", beside=OF_EVERY_SOURCE))
         own = {option.name: given.pop(option.name) for option in _OWN}
         options = FileOptions(**given)
         if format_suffix(options.path) not in FORMATS:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from skerry.model.options import Option, Owner, one_of, parse_options, text, truth_value, whole_number
+from skerry.model.options import OF_EVERY_SOURCE, Option, Owner, one_of, parse_options, text, truth_value, whole_number
 from skerry.sensors.broker_address import read_password
 from skerry.sources.epoch_times import EVENT_TIME_UNIT
 
@@ -48,7 +48,7 @@ class MqttOptions:
     @classmethod
     def parse(cls, options: Mapping[str, str]) -> "MqttOptions":
         """Read options as they stand behind WITH."""
-        return cls(**parse_options(options, MQTT_OPTIONS, Owner("connector 'mqtt'")))
+        return cls(**parse_options(options, MQTT_OPTIONS, Owner("connector 'mqtt'", beside=OF_EVERY_SOURCE)))
 
     def read_password(self, base: Path) -> str | None:
         """The password in the file, without the line end."""
