@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from skerry.model.batch import empty
 from skerry.sources.dead_letters import make_dead_letters
+from skerry.sources.file.conform import show_values
 from skerry.sources.source import REJECTS
 
 __all__ = ["split_off_nan_keys"]
@@ -33,7 +34,7 @@ def split_off_nan_keys(
     for number, key in reversed(list(enumerate(wrong))):
         first[marks[key].to_numpy(zero_copy_only=False)] = number
     rows = readings.filter(pa.array(first >= 0))
-    texts = [column.cast(pa.string()).to_pylist() for column in rows.columns]
+    texts = [show_values(column) for column in rows.columns]
     shown = [
         json.dumps(dict(zip(rows.schema.names, values, strict=True)), ensure_ascii=False)
         for values in zip(*texts, strict=True)
