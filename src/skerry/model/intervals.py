@@ -55,11 +55,10 @@ def read_interval_text(text: str) -> exp.Interval | None:
     >>> read_interval_text("5")
     """
     if found := _NUMBER_AND_UNIT.fullmatch(text):
-        count, unit = found.groups()
-        is_fraction = "." in count or None  # DuckDB cuts a fraction off if the unit is outside of the text
-        return exp.Interval(
-            this=exp.Literal.string(count), unit=exp.var(find_unit(unit)), fraction_in_string=is_fraction
-        )
+        count, unit = found[1], find_unit(found[2])
+        if "." in count:  # DuckDB cuts a fraction off if the unit is outside of the text
+            return exp.Interval(this=exp.Literal.string(f"{count} {unit}"))
+        return exp.Interval(this=exp.Literal.string(count), unit=exp.var(unit))
     if not re.search(r"[a-zA-Z:]", text):
         return None
     try:
