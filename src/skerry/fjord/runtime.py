@@ -126,7 +126,8 @@ class FjordRuntime:
         if self._checkpoint:
             connector = connector.divide(self._checkpoint.unit_rows)
         if connector.live:
-            connector = connector.spool_in(self._find_folder("spool").path / connector.definition.name)
+            folder = self._find_folder("spool").path / connector.definition.name
+            connector = connector.spool_in(folder, is_kept=self._checkpoint is not None)
         return connector
 
     def _register(self, options: RunOptions, streams: Sequence[Source]) -> RegistryFolder:

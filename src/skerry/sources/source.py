@@ -169,8 +169,11 @@ class Connector(ABC):
     def read(self, split: Split) -> Iterator[Decoded]:
         """Decode a split, a unit at a time."""
 
-    def spool_in(self, folder: Path) -> "Connector":
-        """The same source, which keeps what it receives in a folder that all workers see, if it receives anything."""
+    def spool_in(self, folder: Path, *, is_kept: bool = True) -> "Connector":
+        """The same source, which keeps what it receives in a folder that all workers see, if it receives anything.
+
+        ``is_kept`` says whether a later run goes on with the folder.
+        """
         return self
 
     def receive(self) -> AbstractContextManager["Receiving"]:

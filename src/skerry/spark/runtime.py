@@ -104,7 +104,8 @@ class SparkRuntime:
 
     def _fit(self, connector: Connector) -> Connector:
         """A source as the checkpoint counts its units, which keeps what it receives where tasks find it."""
-        spooled = connector.spool_in(self._checkpoint.folder / "spool" / connector.definition.name)
+        folder = self._checkpoint.folder / "spool" / connector.definition.name
+        spooled = connector.spool_in(folder, is_kept=self._temporary is None)
         return spooled.divide(self._checkpoint.unit_rows)
 
     def _register(self, register: Register, streams: Sequence[Source]) -> RegistryFolder:

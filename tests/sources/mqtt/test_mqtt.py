@@ -161,6 +161,22 @@ def test_what_comes_while_nobody_is_there_is_received_later(broker, publisher, t
     assert values(source) == [1, 2, 3]
 
 
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_broker_keeps_messages_for_a_source_that_will_go_on_alone(broker, tmp_path, is_kept):
+    spool = tmp_path / "spool"
+    with open_source(broker.url, spool, "leaves").spool_in(spool, is_kept=is_kept).receive():
+        pass
+    found = []
+    client = paho.Client(paho.CallbackAPIVersion.VERSION2, (spool / "client_id").read_text(), clean_session=False)
+    client.on_connect = lambda client, data, flags, code, more: found.append(flags.session_present)
+    client.connect("127.0.0.1", int(broker.url.rpartition(":")[2]))
+    client.loop_start()
+    wait_for(lambda: found)
+    client.disconnect()
+    client.loop_stop()
+    assert found == [is_kept]
+
+
 def test_run_begins_before_the_broker_has_handed_over_what_it_kept(broker, publisher, tmp_path, monkeypatch):
     """Its answer to our wish to listen comes after all of that."""
     source, take = open_source(broker.url, tmp_path, "much"), client.MqttReceiving._on_message

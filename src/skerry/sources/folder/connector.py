@@ -54,7 +54,7 @@ class FolderConnector(SpooledConnector):
         if format_suffix(options.path) not in FORMATS:
             raise SourceError(f"a folder is watched for files with a suffix; {options.path!r} has none of {_KNOWN}")
         decoder = Decoder(definition, None, options.event_time_unit, own["arrival_time"])
-        return cls(definition, decoder, None, options, base.absolute(), own["settle"])
+        return cls(definition, decoder, options=options, base=base.absolute(), settle_us=own["settle"])
 
     def receive(self) -> AbstractContextManager[Receiving]:
         """Watch the folder, and fill the spool."""

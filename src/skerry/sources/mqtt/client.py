@@ -20,7 +20,7 @@ from skerry.sensors.heard import Heard
 from skerry.sensors.messages import Setting
 from skerry.sensors.proxies import Proxy
 from skerry.sources.mqtt.cbor import to_json
-from skerry.sources.mqtt.connection import KEEPALIVE_SECONDS, ControlConnection, make_client
+from skerry.sources.mqtt.connection import KEEPALIVE_SECONDS, ControlConnection, forget_client, make_client
 from skerry.sources.mqtt.control import ControlChannel, WrongState, find_state_topic
 from skerry.sources.mqtt.echo import Echo, name_echo_topic
 from skerry.sources.mqtt.options import MqttOptions
@@ -47,13 +47,17 @@ class MqttReceiving:
     """A subscription, as long as the context is open.
 
     The name by which the broker knows the client is kept beside the spool: what came while nobody was there is
-    delivered to whoever goes on with it.
+    delivered to whoever goes on with it. If nobody will (``is_kept`` is false), the broker is asked to forget the name,
+    and to keep nothing for it.
     """
 
-    def __init__(self, source: str, options: MqttOptions, base: Path, folder: Path, identity: Identity) -> None:
+    def __init__(
+        self, source: str, options: MqttOptions, base: Path, folder: Path, identity: Identity, *, is_kept: bool = True
+    ) -> None:
         self._source, self._options, self._topic = source, options, Topic.parse(options.topic)
+        self._base, self._is_kept = base, is_kept or options.client_id is not None
         self._address = BrokerAddress.parse(options.url)
-        client_id = _find_client_id(options, folder)
+        self._client_id = client_id = _find_client_id(options, folder)
         self._echo = Echo(name_echo_topic(options.topic, client_id))
         self._receiver = Receiver(
             folder,
@@ -106,6 +110,8 @@ class MqttReceiving:
             self._control.__exit__(kind, error, trace)
         self._client.disconnect()
         self._client.loop_stop()
+        if not self._is_kept and self._connections:
+            forget_client(self._options, self._base, self._client_id)
 
     def check(self) -> None:
         """Raise what has ended it."""

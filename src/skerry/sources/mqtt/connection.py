@@ -2,6 +2,7 @@
 
 import logging
 import socket
+import threading
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -14,12 +15,13 @@ from paho.mqtt.reasoncodes import ReasonCode
 from skerry.sensors.broker_address import BrokerAddress, make_tls_context
 from skerry.sources.mqtt.options import MqttOptions
 
-__all__ = ["KEEPALIVE_SECONDS", "ControlConnection", "make_client"]
+__all__ = ["KEEPALIVE_SECONDS", "ControlConnection", "forget_client", "make_client"]
 
 _log = logging.getLogger(__name__)
 KEEPALIVE_SECONDS = 30
 """How often a client shows its broker that it is there."""
 _MOST_UNACKNOWLEDGED = 100
+_PATIENCE_SECONDS = 2.0
 
 
 def make_client(options: MqttOptions, base: Path, client_id: str, *, is_kept: bool) -> paho.Client:
@@ -44,6 +46,21 @@ def make_client(options: MqttOptions, base: Path, client_id: str, *, is_kept: bo
 def _send_at_once(client: paho.Client, data: object, opened: Any) -> None:
     """Let no small message wait for the broker's answer to the one before: a sensor listens for a moment only."""
     opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+def forget_client(options: MqttOptions, base: Path, client_id: str) -> None:
+    """Have the broker forget a client for good, and what it keeps for it. One that is away cannot be asked."""
+    address, answered = BrokerAddress.parse(options.url), threading.Event()
+    client = make_client(options, base, client_id, is_kept=False)
+    client.on_connect = lambda *_: answered.set()
+    try:
+        client.connect(address.host, address.port, KEEPALIVE_SECONDS)
+    except (OSError, ValueError):
+        return
+    client.loop_start()
+    answered.wait(_PATIENCE_SECONDS)
+    client.disconnect()
+    client.loop_stop()
 
 
 class ControlConnection:

@@ -54,12 +54,13 @@ class MqttConnector(SpooledConnector):
             known = ", ".join(definition.stored_schema.names)
             raise OptionError(f"value_column {options.value_column!r} is no column; there are {known}")
         decoder = Decoder(definition, topic.pattern, options.event_time_unit, options.arrival_time)
-        return cls(definition, decoder, None, options, base.absolute())
+        return cls(definition, decoder, options=options, base=base.absolute())
 
     def receive(self) -> AbstractContextManager[Receiving]:
         """Subscribe, and fill the spool."""
         assert self.options is not None
-        return MqttReceiving(self.definition.name, self.options, self.base, self._find_folder(), self._identity())
+        folder, identity = self._find_folder(), self._identity()
+        return MqttReceiving(self.definition.name, self.options, self.base, folder, identity, is_kept=self.is_kept)
 
     def _identity(self) -> Identity:
         assert self.options is not None

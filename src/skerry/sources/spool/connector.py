@@ -23,16 +23,20 @@ _BATCH_ROWS = 100_000
 
 @dataclass(frozen=True)
 class SpooledConnector(Connector):
-    """A live source with one lane, its spool. ``folder`` is given by the runtime, for all workers to see."""
+    """A live source with one lane, its spool. ``folder`` is given by the runtime, for all workers to see.
+
+    ``is_kept`` says whether a later run goes on with the spool.
+    """
 
     definition: Source
     decoder: Decoder
     folder: Path | None = None
+    is_kept: bool = True
     live = True
 
-    def spool_in(self, folder: Path) -> "SpooledConnector":
+    def spool_in(self, folder: Path, *, is_kept: bool = True) -> "SpooledConnector":
         """The same source, with its spool in a folder."""
-        return replace(self, folder=folder)
+        return replace(self, folder=folder, is_kept=is_kept)
 
     def lanes(self) -> Sequence[SpoolLane]:
         """The spool."""
