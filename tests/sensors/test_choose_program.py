@@ -81,6 +81,15 @@ def test_lifetime_wins_over_a_shorter_sample_period():
     assert found.life_us == pytest.approx(30 * MICROS["DAY"], rel=1e-3)
 
 
+def test_program_with_which_the_battery_lasts_goes_before_one_with_which_it_never_does():
+    class RawNeverLasts(RadioOnly):
+        def longest_life_period(self, program, lifetime_us):
+            return super().longest_life_period(program, lifetime_us if program is COUNTS else 2**60)
+
+    found = choose(FLOW, lifetime_us=Micros(365 * MICROS["DAY"]), model=RawNeverLasts())
+    assert (found.program, found.is_kept_by_battery, found.notes) == ("counts", True, ())
+
+
 def test_lifetime_that_the_wanted_rate_allows_changes_nothing():
     found = choose(SPEED, period_us=seconds(60), lifetime_us=Micros(30 * MICROS["DAY"]))
     assert (found.is_kept_by_battery, found.period_us) == (False, seconds(60))

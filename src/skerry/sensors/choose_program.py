@@ -43,6 +43,8 @@ class Choice:
     notes: tuple[str, ...] = ()
     is_kept_by_battery: bool = False
     """Whether the battery allows no shorter period."""
+    is_too_much: bool = False
+    """Whether the battery does not last as long as asked for, however slow the sensor samples."""
     for_columns: tuple[str, ...] = ()
     """The wanted columns for which a cheaper program would not do."""
 
@@ -77,10 +79,10 @@ def choose_program(
     return replace(offers[chosen], for_columns=tuple(sorted(missing)))
 
 
-def _rank(offer: Choice) -> tuple[bool, float, float]:
-    """First what can be done at all, then the fastest that the battery allows, then the cheapest."""
+def _rank(offer: Choice) -> tuple[bool, bool, float, float]:
+    """First what can be done at all, then what the battery allows, there the fastest, then the cheapest."""
     period = offer.period_us if offer.is_kept_by_battery and offer.period_us else 0
-    return offer.power_mw is None, period, offer.power_mw or 0.0
+    return offer.power_mw is None, offer.is_too_much, period, offer.power_mw or 0.0
 
 
 def _offer(
@@ -99,6 +101,7 @@ def _offer(
         least_us = estimate.longest_life_period(program, lifetime_us) if lifetime_us else None
     except OptionError as error:
         notes.append(str(error))
+    is_too_much = lifetime_us is not None and least_us is None
     is_kept = least_us is not None and (period_us is None or least_us > period_us)
     found = least_us if is_kept else period_us
     try:
@@ -106,4 +109,4 @@ def _offer(
     except OptionError as error:
         return Choice(program.name, found, notes=(*notes, str(error)), is_kept_by_battery=is_kept)
     life_us = estimate.life_us(power_mw)
-    return Choice(program.name, found, power_mw, life_us, tuple(notes), is_kept_by_battery=is_kept)
+    return Choice(program.name, found, power_mw, life_us, tuple(notes), is_kept, is_too_much)
