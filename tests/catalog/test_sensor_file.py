@@ -50,6 +50,8 @@ ONE = "sensors:\n- {name: a, source: road, kind: loop"
             "line 3: sensor 'a': source 'road' has a sensor of that name",
         ),
         (f"{ONE}, name: b}}", "'name' stands there twice"),
+        ("source: a\nsource: b\nsensors: []", "line 2: 'source' stands there twice"),
+        (f"{ONE}, relations: {{pair_of: a}}}}", "sensor 'a': it is related to itself"),
         ("sensors: [&x {name: a, source: b, kind: c}, *x]", "the alias *x is not read; write the value out"),
         ("sensors: [!!python/object:os.system {name: a}]", "the tag 'tag:yaml.org,2002:python/object:os.system'"),
         ("sensors: [" + "[" * 50 + "]" * 50 + "]", "values are nested deeper than 8"),

@@ -135,6 +135,7 @@ def test_imported_sensors_outlast_a_run_of_their_source(tmp_path):
         (["find", "--near", "37,x,1"], "--near needs 3 numbers, such as 37.87,-122.3,500; got '37,x,1'"),
         (["find", "--near", "nan,0,1"], "--near needs 3 numbers"),
         (["find", "--near", "91,0,1"], "--near needs degrees and metres"),
+        (["find", "--box", "38,-123,37,-122"], "--box begins in the south: 38 is north of 37"),
         (["find", "--seen-within", "soon"], "--seen-within needs a span of time, such as 30s, 5min or 2h; got 'soon'"),
     ],
 )

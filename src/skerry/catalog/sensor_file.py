@@ -68,6 +68,8 @@ def check_entries(
         raise _refuse(file, again, f"source {again.sensor.source!r} has a sensor of that name already in this file")
     for entry in entries:
         _check_columns(entry, file, sources)
+        if any(other == entry.sensor.name for _, other in entry.sensor.relations):
+            raise _refuse(file, entry, "it is related to itself")
     wanted = {(each.sensor.source, other): each for each in entries for _, other in each.sensor.relations}
     missing = list_missing([key for key in wanted if key not in known])
     for source, other in missing[:1]:

@@ -50,9 +50,13 @@ class YamlDocument:
             return
         if not isinstance(event, yaml.MappingStartEvent):
             raise self.fault(_line(event), "expected a mapping such as 'sensors: [...]'")
-        event = self._next()
+        event, seen = self._next(), set()
         while not isinstance(event, yaml.MappingEndEvent):
-            yield self._key(event)
+            key = self._key(event)
+            if key in seen:
+                raise self.fault(_line(event), f"{key!r} stands there twice")
+            seen.add(key)
+            yield key
             event = self._next()
         self._next()
         if not isinstance(event := self._next(), yaml.StreamEndEvent):

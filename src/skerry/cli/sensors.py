@@ -61,7 +61,7 @@ def find(
     Example: skerry sensors find --tag i80 --near 37.87,-122.3,500 --seen-within 1m
     """
     point, within_m = _read_near(near) if near is not None else (None, None)
-    area = Area(*_read_numbers(box, 4, "--box", "37.8,-122.4,37.9,-122.2")) if box is not None else None
+    area = _read_area(box) if box is not None else None
     seen, silent = _read_since(seen_within, "--seen-within"), _read_since(silent_for, "--silent-for")
     search = Search(tuple(tag or ()), kind, source, text, point, within_m, area, seen, silent)
     _search(look_into(project).catalog, search, limit, "no sensor fits", as_json=json_)
@@ -144,6 +144,13 @@ def _read_near(given: str) -> tuple[Point, float]:
     if abs(latitude) > 90 or abs(longitude) > 180 or metres < 0:
         raise OptionError(f"--near needs degrees and metres, such as 37.87,-122.3,500; got {given!r}")
     return Point(latitude, longitude), metres
+
+
+def _read_area(given: str) -> Area:
+    area = Area(*_read_numbers(given, 4, "--box", "37.8,-122.4,37.9,-122.2"))
+    if area.south > area.north:
+        raise OptionError(f"--box begins in the south: {area.south:g} is north of {area.north:g}; got {given!r}")
+    return area
 
 
 def _read_numbers(given: str, count: int, option: str, example: str) -> list[float]:
