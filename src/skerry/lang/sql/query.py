@@ -13,6 +13,7 @@ from skerry.lang.sql.changes import gives_changes, select_since
 from skerry.lang.sql.create_source import identifier
 from skerry.lang.sql.distinct import group_distinct
 from skerry.lang.sql.fallback import add_taken_by, fallback_node, refuse_fallback
+from skerry.lang.sql.fields import read_fields
 from skerry.lang.sql.from_clause import LOOKED_UP, From, read_from
 from skerry.lang.sql.gather import gather_node, is_gather
 from skerry.lang.sql.grouped_by import name_in_having, split_grouping_sets, write_group_by_all
@@ -79,7 +80,7 @@ def query_plan(tree: exp.Expr, streams: Streams, options: Mapping[str, str] | No
     below = {"emit": "changes"} if gives_changes(options) else {}
     named, inner = name_relations(tree, streams, partial(query_plan, options=below))
     if isinstance(named, exp.Select):
-        named = _spell(named, inner)
+        named = read_fields(_spell(named, inner), inner)
         named = split_grouping_sets(named) or named
     if isinstance(named, exp.Union):
         _refuse_early(options or {})
