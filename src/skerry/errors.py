@@ -109,13 +109,22 @@ class UnknownStream(SqlError):
 class UnknownColumn(SqlError):
     """A query names a column that its stream does not have."""
 
-    def __init__(self, name: str, stream: str, known: Iterable[str], location: Location | None = None) -> None:
-        InputError.__init__(self, name, stream, list(known), location)
+    def __init__(
+        self,
+        name: str,
+        stream: str,
+        known: Iterable[str],
+        location: Location | None = None,
+        is_quoted: bool = False,
+    ) -> None:
+        InputError.__init__(self, name, stream, list(known), location, is_quoted)
 
     def __str__(self) -> str:
         """Name the column, and the columns there are."""
-        name, stream, known, location = self.args
-        message = f"unknown column {name!r}; {stream} has {_list_names(known)}"
+        name, stream, known, location, is_quoted = self.args
+        is_text = is_quoted and name.lower() not in map(str.lower, known)
+        text = f"; a text stands in single quotes: '{name}'" if is_text else ""
+        message = f"unknown column {name!r}; {stream} has {_list_names(known)}{text}"
         return f"{location}: {message}" if location else message
 
 

@@ -59,6 +59,11 @@ _SPELLINGS: tuple[tuple[str, str], ...] = (
         r"(LATEST) (?:ON|BY)\b",
         "LATEST ON is written SELECT key, LAST(x) FROM stream GROUP BY key, WITH (emit='changes')",
     ),
+    (
+        r"SELECT (TOP) (?:\d|\()",
+        "TOP n is written FROM TUMBLE(stream, ts, INTERVAL '1' MINUTE) ORDER BY x DESC LIMIT n, for n rows per window",
+    ),
+    (r"(TABLESAMPLE) ", "TABLESAMPLE is not available; write WHERE hash(key) % 10 = 0"),
     (r"LIMIT \d+ (BY) ", f"LIMIT n BY key is {_ROW_NUMBER}"),
     (r"GROUP BY (?:.* , )?(TIME) \( \d", "GROUP BY time(1m) is written GROUP BY date_trunc('minute', ts)"),
     (r"(QUANTILES?[A-Z]*) \( [0-9. ,]+ \) \(", "quantile(0.9)(x) is written QUANTILE_CONT(x, 0.9)"),

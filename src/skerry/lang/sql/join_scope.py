@@ -79,7 +79,8 @@ class JoinScope(Scope):
             return [next(p for p, read in enumerate(self._reads) if read.name.lower() == column.table.lower())]
         positions = [position for position, read in enumerate(self._reads) if read.scope.has(_bare(column))]
         if not positions:
-            raise UnknownColumn(column.name, self.name, self._list_columns(), location_of(column))
+            known, is_quoted = self._list_columns(), column.this.quoted
+            raise UnknownColumn(column.name, self.name, known, location_of(column), is_quoted=is_quoted)
         if len(positions) > 1 and column.name.lower() not in self._merged:
             spelled = " or ".join(f"{self._reads[position].name}.{column.name}" for position in positions)
             raise SqlError(f"column {column.name!r} is ambiguous; write {spelled}", location_of(column))

@@ -317,6 +317,7 @@ def output_name(part: exp.Expr, position: int) -> str:
 def _bind_aggregate(tree: exp.Select, node: Node, read: From, streams: Streams, options: Mapping[str, str]) -> Node:
     if read.window is None and not gives_changes(options):
         _check_groups(tree, read.scope)
+        _check_for_over(tree)
         raise SqlError(
             f"an aggregate over a stream needs a window: FROM TUMBLE({read.name}, time, INTERVAL '30' SECOND); "
             "or let the view be kept current: WITH (emit='changes')",
@@ -325,6 +326,13 @@ def _bind_aggregate(tree: exp.Select, node: Node, read: From, streams: Streams, 
     tree = name_in_having(tree, read.source.schema.names)
     groups = AggregateBinder(tree, read.scope, read.window, read_samples(tree, read, streams, options))
     return _bind_groups(tree, groups, groups.aggregate(node, read.time))
+
+
+def _check_for_over(tree: exp.Select) -> None:
+    """Say of a function of the rows around a row that OVER is missing."""
+    for call in tree.find_all(exp.Lag, exp.Lead, exp.NthValue):
+        message = f"{call.sql_name()} goes with OVER (PARTITION BY key ORDER BY ts), which says among which rows"
+        raise SqlError(message, location_of(call))
 
 
 def _check_groups(tree: exp.Select, scope: Scope) -> None:

@@ -29,6 +29,10 @@ _REFUSED = (
     *(exp.Query, exp.Subquery, exp.Window, exp.AggFunc, exp.Order, exp.Star, exp.Columns),
     *(exp.Explode, exp.UDTF, exp.Placeholder, exp.Parameter),
 )
+_WHERE = {
+    exp.Query: "; it stands in WHERE, in HAVING, or in SELECT",
+    exp.AggFunc: "; it stands in SELECT or in HAVING",
+}
 _LARGEST = 100_000
 
 
@@ -48,7 +52,10 @@ class Scope:
     def check_table(self, column: exp.Column) -> None:
         """A column may be written behind the relation's name, and behind no other."""
         if column.table and column.table.lower() != self.name.lower():
-            raise SqlError(f"unknown table {column.table!r}; the query reads {self.name}", location_of(column))
+            texts = [field.name.lower() for field in self.schema if field.type == pa.string()]
+            is_text = column.table.lower() in texts
+            hint = f"; of a text that is JSON, write {column.table} ->> '{column.name}'" if is_text else ""
+            raise SqlError(f"unknown table {column.table!r}; the query reads {self.name}{hint}", location_of(column))
 
     def find(self, column: exp.Column) -> str:
         """The name of a column as the relation spells it."""
@@ -59,7 +66,7 @@ class Scope:
         for name in known:
             if name == spelled or (not column.this.quoted and name.lower() == spelled):
                 return name
-        raise UnknownColumn(column.name, self.name, known, location_of(column))
+        raise UnknownColumn(column.name, self.name, known, location_of(column), is_quoted=column.this.quoted)
 
     def has(self, column: exp.Column) -> bool:
         """Whether there is such a column."""
@@ -98,7 +105,7 @@ def scalar(tree: exp.Expr, scope: Scope) -> Expression:
     """Bind an expression to a relation's columns, and find its type."""
     for node in tree.walk():
         if isinstance(node, _REFUSED):
-            instead = "; it stands in WHERE, in HAVING, or in SELECT" if isinstance(node, exp.Query) else ""
+            instead = next((where for kind, where in _WHERE.items() if isinstance(node, kind)), "")
             raise SqlError(f"{_kind(node)} cannot stand here{instead}", location_of(node) or location_of(tree))
     resolved = _resolve(tree, scope.resolve).transform(_spell_any)
     bare = resolved.unnest()
