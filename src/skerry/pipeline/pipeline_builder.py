@@ -7,7 +7,7 @@ from pathlib import Path
 from skerry.build.cut import CutView, cut_view
 from skerry.build.table import NO_TABLES
 from skerry.catalog import Catalog, Source
-from skerry.errors import InputError
+from skerry.errors import InputError, OptionError
 from skerry.pipeline.pipeline import Pipeline
 from skerry.plan.rewrites.narrow_lookups import narrow_lookups
 from skerry.plan.rewrites.resolve_paths import resolve_paths
@@ -43,6 +43,7 @@ class PipelineBuilder:
         foreign = tuple(source for source in read.values() if open_ is None and self.is_foreign(source))
         own = [source for source in read.values() if source not in foreign]
         connectors = tuple((open_ or self.open)(source).divide(self.step_rows) for source in own)
+        _refuse_doubles(connectors)
         tables = {table.name: table for plan in plans for table in plan.tables}
         shared, copies = self.share(plans)
         views = tuple(map(self.cut, shared))
@@ -79,3 +80,12 @@ class PipelineBuilder:
                 feed.build_route(NO_TABLES)
         if view.stateful:
             view.build_operate()
+
+
+def _refuse_doubles(connectors: Sequence[Connector]) -> None:
+    """Refuse two sources that cannot be open at the same time."""
+    owners: dict[str, str] = {}
+    for connector in connectors:
+        name, exclusive = connector.definition.name, connector.exclusive
+        if exclusive is not None and owners.setdefault(exclusive, name) != name:
+            raise OptionError(f"sources {owners[exclusive]!r} and {name!r} both have {exclusive}; give each its own")

@@ -157,6 +157,11 @@ class Connector(ABC):
     accepted: bool = False
     """Whether its readings were accepted before: then none is late, and each says when it arrived (``STAMPS``)."""
 
+    @property
+    def exclusive(self) -> str | None:
+        """What no other source may have at the same time, in words."""
+        return None
+
     @abstractmethod
     def lanes(self) -> Sequence[Lane]:
         """The lanes, in an order that a restart finds again."""

@@ -56,6 +56,13 @@ class MqttConnector(SpooledConnector):
         decoder = Decoder(definition, topic.pattern, options.event_time_unit, options.arrival_time)
         return cls(definition, decoder, options=options, base=base.absolute())
 
+    @property
+    def exclusive(self) -> str | None:
+        """A name that was asked for: who logs in by it puts out whoever is in."""
+        assert self.options is not None
+        name, address = self.options.client_id, BrokerAddress.parse(self.options.url)
+        return None if name is None else f"client_id {name!r} at {address}"
+
     def receive(self) -> AbstractContextManager[Receiving]:
         """Subscribe, and fill the spool."""
         assert self.options is not None

@@ -43,7 +43,9 @@ def _to_pattern(level: str) -> str:
 
 
 def _check(text: str, levels: list[str]) -> None:
-    """Refuse what a broker would."""
+    """Refuse what a broker would, and topics that are not those of the messages."""
+    if levels[0] == "$share":
+        raise OptionError(f"topic {text!r} is a shared subscription; name the topic itself, {'/'.join(levels[2:])!r}")
     wrong = next((level for level in levels if _is_wrong(level)), None)
     if wrong is not None:
         raise OptionError(f"topic {text!r} has a level {wrong!r}; write a text, + or {{column}}")
