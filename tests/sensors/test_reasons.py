@@ -89,6 +89,21 @@ def test_power_and_the_most_costly_query_are_told():
     ]
 
 
+def test_all_queries_that_force_the_setting_of_a_group_are_told():
+    session = Session(Catalog.in_memory())
+    session.execute(FLOW.partition("CREATE MATERIALIZED")[0])
+    session.execute("CREATE MATERIALIZED VIEW one AS SELECT speed FROM road WHERE s = 'a'")
+    session.execute("CREATE MATERIALIZED VIEW two AS SELECT speed FROM road WHERE s IN ('b', 'c')")
+    demand = demand_of(session, sensors=FLEET, programs_of=lambda sensor: (RAW,), estimate=MODEL)
+    lines = describe_demand(demand).splitlines()
+    assert lines[1:4] == [
+        "  3 (a, b, c), awake for view one, view two",
+        "    rate: every 500ms, for view one, view two",
+        "    program: raw, the cheapest",
+    ]
+    assert lines[-1].startswith("  without view two: 0.64 mW less, 2 would sleep")
+
+
 def test_a_lifetime_that_keeps_the_rate_down_is_told_with_who_asked_for_it():
     session = Session(Catalog.in_memory())
     session.execute(FLOW.replace("sample_period='500ms'", "battery_lifetime='90 days'"))

@@ -8,7 +8,7 @@ from skerry.sensors.choose_program import Choice
 from skerry.sensors.demand import Cost, SourceDemand
 from skerry.sensors.describe_cost import describe_cost, describe_saving, show_days
 from skerry.sensors.messages import Setting
-from skerry.sensors.reasons import Forced, Reasons, explain_sensor, settings_without
+from skerry.sensors.reasons import Forced, Reasons, explain_sensor, explain_sensors, settings_without
 
 __all__ = ["describe_demand", "describe_sensor"]
 
@@ -21,7 +21,7 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class _Group:
-    """Sensors with the same setting for the same reasons."""
+    """Sensors with the same setting, perhaps each for reasons of its own."""
 
     names: Sequence[str]
     setting: Setting
@@ -67,7 +67,7 @@ def _describe_group(demand: SourceDemand, group: _Group) -> list[str]:
     head = f"  {len(group.names)} ({named})"
     if group.setting.asleep:
         return [f"{head}: asleep, no query concerns them{_describe_sleep(demand, group.names, group.setting)}"]
-    reasons = explain_sensor(demand, group.names[0])
+    reasons = explain_sensors(demand, group.names)
     return [f"{head}, awake for {reasons.awake}", *_describe_setting(demand, group, reasons)]
 
 
@@ -156,9 +156,16 @@ def _list_candidates(demand: SourceDemand, groups: Sequence[_Group]) -> list[str
     """Queries that force something alone; any other saves nothing when it is dropped."""
     found: dict[str, None] = {}
     for group in groups:
-        if not group.setting.asleep and len(found) < _MOST_CANDIDATES:
-            found |= dict.fromkeys(sorted(explain_sensor(demand, group.names[0]).decisive))
+        for name in () if group.setting.asleep else _list_different(demand, group.names):
+            if len(found) < _MOST_CANDIDATES:
+                found |= dict.fromkeys(sorted(explain_sensor(demand, name).decisive))
     return list(found)[:_MOST_CANDIDATES]
+
+
+def _list_different(demand: SourceDemand, names: Sequence[str]) -> Sequence[str]:
+    """Sensors of a group that different queries concern, as many as are tried."""
+    by_tallies = {tuple(map(id, demand.wanted(name).tallies)): name for name in reversed(names)}
+    return list(by_tallies.values())[::-1][:_MOST_CANDIDATES]
 
 
 def _count_saved(costs: Mapping[str, Cost], after: Mapping[str, tuple[Setting, Cost]]) -> float:

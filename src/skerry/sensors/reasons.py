@@ -11,7 +11,7 @@ from skerry.sensors.demand import Cost, SourceDemand
 from skerry.sensors.messages import Setting
 from skerry.sensors.tally import Wishes
 
-__all__ = ["Forced", "Reasons", "explain_sensor", "settings_without"]
+__all__ = ["Forced", "Reasons", "explain_sensor", "explain_sensors", "settings_without"]
 
 _NAMED = 3
 """So many queries are named; of the others it is said how many there are."""
@@ -79,10 +79,16 @@ def explain_sensor(demand: SourceDemand, sensor: str) -> Reasons:
     >>> str(low), str(high)
     ('subscription q, subscription r', 'subscription r')
     """
-    wanted = demand.wanted(sensor)
-    finder, spans = _Finder([tally.wishes for tally in wanted.tallies]), wanted.spans
+    return explain_sensors(demand, [sensor])
+
+
+def explain_sensors(demand: SourceDemand, sensors: Sequence[str]) -> Reasons:
+    """Why sensors with the same setting have it: for each thing, the queries that force it on any of them."""
+    wanted = demand.wanted(sensors[0])
+    tallies = {id(tally): tally for sensor in sensors for tally in demand.wanted(sensor).tallies}.values()
+    finder, spans = _Finder([tally.wishes for tally in tallies]), wanted.spans
     return Reasons(
-        Forced.by(query for tally in wanted.tallies for query in tally.queries),
+        Forced.by(query for tally in tallies for query in tally.queries),
         finder.find_sampling("period_us", wanted.period_us),
         _find_lifetime(demand.source, finder, wanted.lifetime_us),
         tuple((name, finder.find_column(name)) for name in wanted.columns),
