@@ -41,6 +41,15 @@ OPTIONS = {
         ["--runtime", "spark", "--master", "spork://a:1"],
         "'spork://a:1' is no Spark master; known are local",
     ),
+    "no number of cores": (
+        ["--runtime", "spark", "--master", "local[x]"],
+        r"'local\[x\]' is no Spark master; known are",
+    ),
+    "no core": (["--runtime", "spark", "--master", "local[0]"], r"'local\[0\]' is no Spark master; known are local"),
+    "unknown host": (
+        ["--runtime", "spark", "--master", "spark://nohost.invalid:7077"],
+        "Spark master 'spark://nohost.invalid:7077': there is no host 'nohost.invalid'",
+    ),
     "no buckets": (["--runtime", "spark", "--buckets", "0"], "state is spread over 1 to 1024 buckets, got 0"),
     "checkpoint is a file": (["--checkpoint", "road.csv"], "cannot keep a checkpoint in '.*road.csv': File exists"),
     "no project": (["--project", "nowhere"], "there is no project folder 'nowhere'"),

@@ -3,6 +3,7 @@
 import atexit
 import os
 import re
+import socket
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -72,7 +73,10 @@ _SETTINGS = {
 }
 PARTITIONS = "spark.sql.shuffle.partitions"
 """How many tasks Spark has behind a shuffle."""
-_MASTER = re.compile(r"local(\[.+\])?|local-cluster\[.+\]|spark://.+|yarn|k8s://.+")
+_MASTER = re.compile(
+    r"local(\[\s*(\*|[1-9]\d*)\s*(,\s*[1-9]\d*\s*)?\])?|local-cluster\[\s*\d+\s*,\s*\d+\s*,\s*\d+\s*\]"
+    r"|spark://(?P<hosts>[^,\s]+:\d+(,[^,\s]+:\d+)*)|yarn|k8s://.+"
+)
 
 
 def session(
@@ -142,14 +146,28 @@ def _start(builder: SparkSession.Builder, master: str, libraries: Libraries, log
         cause = find_cause(str(error))
         if "stopped SparkContext" in cause:  # it gave up
             cause = "nobody answers there"
+        elif "JAVA_GATEWAY_EXITED" in cause:
+            cause = find_cause(_read_from(log, said).replace('Exception in thread "main" ', ""))
         raise RunError(f"Spark does not start on {master!r}: {cause}") from None
 
 
 def _check_master(master: str) -> None:
-    """Refuse what is no master before Java starts: it would end without a word."""
-    if not _MASTER.fullmatch(master):
+    """Refuse what is no master before Java starts: it would end without a word, or ask an unknown host for a minute."""
+    found = _MASTER.fullmatch(master)
+    if not found:
         known = "local, local[N], local-cluster[N,CORES,MB], spark://HOST:PORT, yarn, k8s://URL"
         raise OptionError(f"{master!r} is no Spark master; known are {known}")
+    hosts = [each.rpartition(":")[0].strip("[]") for each in (found["hosts"] or "").split(",") if each]
+    if hosts and not any(map(_is_known, hosts)):
+        raise OptionError(f"Spark master {master!r}: there is no host {hosts[0]!r}")
+
+
+def _is_known(host: str) -> bool:
+    """Whether a host's name has an address."""
+    try:
+        return bool(socket.getaddrinfo(host, None))
+    except OSError:
+        return False
 
 
 def _end(started: SparkSession) -> None:
