@@ -51,9 +51,12 @@ OPTIONS = {
         "Spark master 'spark://nohost.invalid:7077': there is no host 'nohost.invalid'",
     ),
     "no buckets": (["--runtime", "spark", "--buckets", "0"], "state is spread over 1 to 1024 buckets, got 0"),
-    "checkpoint is a file": (["--checkpoint", "road.csv"], "cannot keep a checkpoint in '.*road.csv': File exists"),
+    "checkpoint is a file": (
+        ["--checkpoint", "road.csv"],
+        "cannot keep a checkpoint in '.*road.csv': there is a file, not a folder",
+    ),
     "no project": (["--project", "nowhere"], "there is no project folder 'nowhere'"),
-    "out is a file": (["--out", "road.csv"], "cannot write answers to '.*road.csv': File exists"),
+    "out is a file": (["--out", "road.csv"], "cannot write answers to '.*road.csv': there is a file, not a folder"),
 }
 COMMANDS = {
     "missing script": (["run", "nowhere.sql"], "there is no script 'nowhere.sql'"),

@@ -306,7 +306,7 @@ def test_unknown_format_is_told():
 
 def test_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "v").write_text("a file")
-    with pytest.raises(OptionError, match=r"cannot write answers to '.*/v': File exists"):
+    with pytest.raises(OptionError, match=r"cannot write answers to '.*/v': there is a file, not a folder"):
         opened(tmp_path)
 
 

@@ -92,7 +92,7 @@ def test_damaged_list_of_processes_is_told_with_what_to_do(tmp_path):
 
 def test_checkpoint_that_is_a_file_is_told(tmp_path):
     (tmp_path / "kept").write_text("mine")
-    with pytest.raises(InputError, match=r"cannot keep a checkpoint in '.*kept': File exists"):
+    with pytest.raises(InputError, match=r"cannot keep a checkpoint in '.*kept': there is a file, not a folder"):
         Checkpoint(tmp_path / "kept", 4, "script")
 
 

@@ -16,6 +16,7 @@ from skerry.cli.interrupt import interruptible
 from skerry.cli.summary import Pace, summarize
 from skerry.database import Database, Settings
 from skerry.errors import InputError
+from skerry.model.folder_error import explain_folder
 
 __all__ = ["demo"]
 
@@ -80,7 +81,7 @@ def _write_scripts(folder: Path, target: Path) -> None:
                 raise InputError(f"{str(target / file.name)!r} exists already; name another folder")
             shutil.copy(file, target)
     except OSError as error:
-        raise InputError(f"cannot write to {str(target)!r}: {error.strerror}") from None
+        raise InputError(f"cannot write to {str(target)!r}: {explain_folder(error)}") from None
     typer.echo(f"cd {target} && skerry run {folder.name}.sql --format csv     # Ctrl-C ends it")
 
 

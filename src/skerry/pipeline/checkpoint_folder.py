@@ -13,6 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from skerry.errors import InputError
+from skerry.model.folder_error import explain_folder
 from skerry.model.sealed_folder import SealedFolder
 
 __all__ = ["CheckpointFolder", "describe_difference", "make_folder", "read_kept_run"]
@@ -60,7 +61,7 @@ def make_folder(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot keep a checkpoint in {str(folder)!r}: {error.strerror}") from None
+        raise InputError(f"cannot keep a checkpoint in {str(folder)!r}: {explain_folder(error)}") from None
     return folder
 
 

@@ -21,6 +21,7 @@ import pyarrow as pa
 from skerry.errors import OptionError
 from skerry.model.atomic_write import replace_atomically, sync, write_atomically
 from skerry.model.batch import empty
+from skerry.model.folder_error import explain_folder
 from skerry.model.options import Option, Owner, one_of, parse_option, parse_options, text
 from skerry.sinks.compaction import Compaction
 from skerry.sinks.formats import FORMATS, merge_files, write_rows
@@ -149,7 +150,7 @@ class FileSink(Sink):
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise OptionError(f"cannot write answers to {str(folder)!r}: {error.strerror}") from None
+            raise OptionError(f"cannot write answers to {str(folder)!r}: {explain_folder(error)}") from None
         return folder
 
     def _clear(self, output: str, stale: Iterable[Path]) -> None:
@@ -222,7 +223,7 @@ class FileSink(Sink):
             else:
                 write_atomically(path, f"{self._run} {self._files.format}\n".encode(), synced=True)
         except OSError as error:
-            raise OptionError(f"cannot write answers to {str(path.parent)!r}: {error.strerror}") from None
+            raise OptionError(f"cannot write answers to {str(path.parent)!r}: {explain_folder(error)}") from None
 
     def part_writer(self) -> PartWriter:
         """Tasks write files beside those of the driver."""

@@ -16,6 +16,7 @@ from skerry.deduce.facts.csv_lines import EncodedRows, format_fields, format_val
 from skerry.deduce.values import Row, row_key
 from skerry.errors import SourceError
 from skerry.model.atomic_write import replace_atomically
+from skerry.model.folder_error import explain_folder
 from skerry.plan.program import Checked, Output, Predicate, Type
 
 __all__ = ["Holds", "Outputs", "column_names", "file_name", "write_answers", "write_lines"]
@@ -100,7 +101,7 @@ def write_lines(path: Path, header: Sequence[str], lines: Iterable[memoryview | 
             for piece in chain([f"{format_fields(header)}\n".encode()], lines):
                 file.write(piece)
     except OSError as error:
-        raise SourceError(f"cannot write answers to {str(path)!r}: {error.strerror}") from None
+        raise SourceError(f"cannot write answers to {str(path)!r}: {explain_folder(error)}") from None
 
 
 def column_names(predicate: Predicate) -> list[str]:
