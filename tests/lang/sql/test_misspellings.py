@@ -11,6 +11,7 @@ WRONG = {
     "CREATE MATERIALIZED VIEW v AS SELCET speed FROM t": "column 31: .* did you mean SELECT?",
     "CREATE MATERIALIZED VIEW v AS SELECT speed FORM t": "column 44: .* did you mean FROM?",
     "CREATE MATERIALIZED VIEW v AS SELECT speed FROM t WERE speed > 3": "did you mean WHERE?",
+    "CREATE MATERIALIZED VIEW v AS SELECT speed FROM t LEFT JION t AS b ON true": "did you mean JOIN?",
 }
 
 
@@ -30,6 +31,12 @@ def test_keyword_that_was_meant_is_named(session, statement, message):
 def test_name_that_looks_like_a_keyword_is_a_name(session):
     session.execute("CREATE MATERIALIZED VIEW v AS SELECT form FROM t")
     assert session.plan("v").root.schema.names == ["form"]
+
+
+@pytest.mark.parametrize("name", ["selected", "viewed", "grouped", "joined"])
+def test_name_that_looks_like_a_keyword_is_not_blamed_for_what_is_wrong_elsewhere(session, name):
+    with pytest.raises(SqlError, match="column 76: something is missing at '>'"):
+        session.execute(f"CREATE MATERIALIZED VIEW v AS SELECT speed AS {name:9} FROM t WHERE speed >")
 
 
 def test_mark_in_front_of_a_script_is_no_part_of_it(session):

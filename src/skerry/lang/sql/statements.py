@@ -24,6 +24,8 @@ from skerry.model.dialect import Declarations, Dialect
 __all__ = ["Statement", "describe_foreign", "location_of", "read"]
 
 _LONGEST_SCRIPT = 10_000_000
+_NEAR_TOKENS = 2
+"""How many words before the one at which sqlglot gives up may be the one that is wrong."""
 _PROPERTIES = ("FALLBACK", "LIFETIME", "OUTPUT")
 """Names of options that sqlglot takes for properties of another system."""
 
@@ -129,9 +131,9 @@ def _parse_known(tokens: Sequence[Token], script: str) -> list[exp.Expr]:
     try:
         trees = _parse(tokens, script)
         _look_into(trees, tokens, script)
-    except SqlglotError:
+    except SqlglotError as error:
         _refuse_foreign(tokens, script)
-        _refuse_misspelled(tokens, script)
+        _refuse_misspelled(_list_near(tokens, error), script)
         raise
     if any(isinstance(tree, exp.Command) for tree in trees):
         _refuse_foreign(tokens, script)
@@ -155,6 +157,14 @@ def _refuse_misspelled(tokens: Sequence[Token], script: str) -> None:
     if (found := find_misspelled(tokens)) is not None:
         token, meant = found
         raise SqlError(f"cannot read {token.text!r} here; did you mean {meant}?", _locate(script, token.start))
+
+
+def _list_near(tokens: Sequence[Token], error: SqlglotError) -> Sequence[Token]:
+    """The tokens around the one at which reading ended: a name further away may look like a keyword too."""
+    found = (error.errors or [{}])[0] if isinstance(error, ParseError) else {}
+    end = (found.get("line"), found.get("col"))
+    at = next((index for index, token in enumerate(tokens) if (token.line, token.col) == end), None)
+    return tokens if at is None else tokens[max(0, at - _NEAR_TOKENS) : at + 2]
 
 
 def _parse(tokens: Sequence[Token], script: str) -> list[exp.Expr]:
