@@ -91,5 +91,21 @@ def test_wrong_command_is_told_in_one_line(tmp_path, arguments, message):
     assert_refused(skerry(tmp_path, *arguments), message)
 
 
+@pytest.mark.parametrize(
+    ("module", "told"),
+    [
+        ("pyspark.sql", "pyspark, which is not installed: pip install pyspark; --runtime fjord needs no Spark"),
+        ("matplotlib", "matplotlib, which is not installed: pip install matplotlib"),
+    ],
+)
+def test_package_that_is_not_installed_is_named(tmp_path, monkeypatch, module, told):
+    def miss(*_: object, **__: object) -> None:
+        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+    monkeypatch.setattr("skerry.cli.app", miss)
+    done = skerry(tmp_path, "run", "script.sql")
+    assert (done.returncode, done.stderr) == (1, f"error: this needs {told}\n")
+
+
 def test_process_ends_with_the_exit_code_of_its_command(tmp_path):
     assert_refused(start_skerry(tmp_path, "rnu"), "no such command 'rnu'.*; see skerry --help")

@@ -21,6 +21,9 @@ __all__ = ["app", "main", "run_command"]
 # Typer brings a click of its own, and shows none of it but the children of this class.
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
+_OF_SPARK = ("google", "pandas", "py4j", "pyspark")
+"""Packages that an installation for small machines does not have."""
+
 _STOPPED = 128 + signal.SIGINT
 
 app = typer.Typer(
@@ -89,6 +92,14 @@ def run_command(arguments: Sequence[str]) -> int:
     except SkerryError as error:
         typer.echo(f"error: {error}", err=True)
         return 2 if isinstance(error, InputError) else 1
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing in ("", "skerry"):
+            raise
+        instead = "; --runtime fjord needs no Spark" if missing in _OF_SPARK else ""
+        package = "protobuf" if missing == "google" else missing
+        typer.echo(f"error: this needs {package}, which is not installed: pip install {package}{instead}", err=True)
+        return 1
     except OSError as error:
         if error.filename is None:  # it is standard output that cannot be written, perhaps
             raise
