@@ -1,7 +1,9 @@
 """Files that appear and grow: each line once, whatever happens in between."""
 
+import glob
 import json
 import random
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -11,7 +13,7 @@ from skerry.errors import OptionError, SourceError
 from skerry.lang.sql import Session
 from skerry.model.time import Micros
 from skerry.sources.file.options import FileOptions
-from skerry.sources.folder import FolderConnector
+from skerry.sources.folder import FolderConnector, watch
 from skerry.sources.folder.watch import FolderReceiving
 from skerry.sources.folder.watched_file import Reach, read_on
 from skerry.sources.source import Split
@@ -171,6 +173,37 @@ def test_files_that_are_rotated_are_read_on_under_their_new_names(tmp_path):
     assert sorted(watched.speeds()) == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.parametrize("moment", ["after the names are listed", "before the file is opened"])
+def test_file_that_is_rotated_during_a_look_is_read_once(tmp_path, monkeypatch, moment):
+    watched = Watched(tmp_path)
+    file = watched.folder / "a.csv"
+    file.write_text(HEADER + line(1))
+    watched.look()
+
+    def rotate():
+        if not (watched.folder / "a-1.csv").exists():
+            with file.open("a") as old:
+                old.write(line(2))
+            file.rename(watched.folder / "a-1.csv")
+            file.write_text(HEADER + line(3))
+
+    def list_names(*given, **options):
+        names = glob.glob(*given, **options)
+        rotate()
+        return names
+
+    def open_late(*given, **options):
+        rotate()
+        return read_on(*given, **options)
+
+    if moment == "after the names are listed":
+        monkeypatch.setattr(watch, "glob", SimpleNamespace(glob=list_names))
+    else:
+        monkeypatch.setattr(watch, "read_on", open_late)
+    watched.look()
+    assert sorted(watched.speeds()) == [1, 2, 3]
+
+
 def test_file_that_is_replaced_by_a_longer_one_that_begins_alike_is_read_on(tmp_path):
     watched = Watched(tmp_path)
     (watched.folder / "a.csv").write_text(HEADER + line(1))
@@ -265,7 +298,8 @@ def test_json_and_generated_columns_of_a_watched_csv(tmp_path):
     [source] = session.catalog.sources()
     (tmp_path / "a.csv").write_text('sent,payload,counts\n1000,"{""a"": 1}","[1, 2]"\n,{},\n')
     options = FileOptions.parse({"path": "*.csv"})
-    received, _ = read_on(str(tmp_path / "a.csv"), Reach(), source, options, Micros(0), is_settled=True)
+    path, number = str(tmp_path / "a.csv"), (tmp_path / "a.csv").stat().st_ino
+    received, _ = read_on(path, number, Reach(), source, options, Micros(0), is_settled=True)
     found = Decoder(source).decode(received)
     [row] = found.readings.to_pylist()
     assert (json.loads(row["payload"]), row["counts"], row["ts"].second) == ({"a": 1}, [1, 2], 1)

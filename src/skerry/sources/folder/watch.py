@@ -30,6 +30,7 @@ __all__ = ["FolderReceiving"]
 
 _log = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.2
+_MOST_LISTINGS = 10
 _SENSOR = "sensor"
 
 
@@ -91,13 +92,33 @@ class FolderReceiving(ReceivingAlone):
 
     def _look(self, now: Micros) -> bool:
         """Take in what is new in all files, in the order of their names; say whether there was something."""
-        found = glob.glob(self._options.path, root_dir=self._base, recursive=True)
-        paths = [str(self._base / name) for name in sorted(found)]
-        files = {path: number for path in paths if (number := self._find_number(path))}
+        files = self._list_files()
         moved = self._find_moved(files)
         if moved:  # in one frame, for one may have the name that another had
             self._keep(empty(RECEIVED), now, moved)
-        return sum([self._read(path, now) for path in files]) > 0
+        return sum([self._read(path, number, now) for path, number in files.items()]) > 0
+
+    def _list_files(self) -> dict[str, int]:
+        """The files by name, each with its number.
+
+        Where a name has another file than before, the one that had it may have got its new name after the names were
+        listed. So they are listed again, until nothing has changed meanwhile.
+        """
+        files = self._list_once()
+        for _ in range(_MOST_LISTINGS):
+            if all(
+                path not in self._reaches or self._reaches[path].file_id == number for path, number in files.items()
+            ):
+                break
+            before, files = files, self._list_once()
+            if files == before:
+                break
+        return files
+
+    def _list_once(self) -> dict[str, int]:
+        found = glob.glob(self._options.path, root_dir=self._base, recursive=True)
+        paths = [str(self._base / name) for name in sorted(found)]
+        return {path: number for path in paths if (number := self._find_number(path))}
 
     def _find_number(self, path: str) -> int | None:
         with self._pass_by(path):
@@ -119,12 +140,12 @@ class FolderReceiving(ReceivingAlone):
             return not (own and is_known(path, own)) and is_known(path, other)
         return False
 
-    def _read(self, path: str, now: Micros) -> bool:
+    def _read(self, path: str, number: int, now: Micros) -> bool:
         reach = self._reaches.get(path, Reach())
         found = None
         with self._pass_by(path):
             is_settled = self._is_settled(path, now)
-            found = read_on(path, reach, self._definition, self._options, now, is_settled=is_settled)
+            found = read_on(path, number, reach, self._definition, self._options, now, is_settled=is_settled)
             self._unreadable.discard(path)
         if found is None:
             return False

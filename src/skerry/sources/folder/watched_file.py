@@ -98,17 +98,27 @@ def is_known(path: str, reach: Reach) -> bool:
 
 
 def read_on(
-    path: str, reach: Reach, definition: Source, options: FileOptions, arrived_us: Micros, *, is_settled: bool
+    path: str,
+    number: int,
+    reach: Reach,
+    definition: Source,
+    options: FileOptions,
+    arrived_us: Micros,
+    *,
+    is_settled: bool,
 ) -> tuple[pa.RecordBatch, Reach] | None:
     """Read what was appended since, whole lines only, unless the file ``is_settled``; None if there is nothing.
 
-    A compressed file is read once it has settled; what cannot be unpacked is one dead letter.
+    A compressed file is read once it has settled; what cannot be unpacked is one dead letter. A file of another
+    ``number`` has got the name a moment ago, and is left for the next look, which finds where the one before has gone.
     """
     if not is_packed(path):
         with open(path, "rb") as text:
+            if os.fstat(text.fileno()).st_ino != number:
+                return None
             return _read_text(path, text, None, reach, definition, options, arrived_us, is_settled=is_settled)
     packed = os.stat(path)
-    if not is_settled or (reach.is_done and is_known(path, reach)):
+    if not is_settled or packed.st_ino != number or (reach.is_done and is_known(path, reach)):
         return None
     try:
         with open_text(path) as text:
