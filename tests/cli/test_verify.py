@@ -10,6 +10,8 @@ UNUSUAL = DATA + "d,2026-01-01 00:00:12,nan\nlate,2026-01-01 00:00:01,1\ngarbled
 SPARK = """CREATE SOURCE ticks (value BIGINT) WITH (connector='spark', spark_format='rate');
     CREATE MATERIALIZED VIEW v AS SELECT value FROM ticks;"""
 
+SUBSCRIBED = "INSERT INTO subscriptions (id, stream, predicate) VALUES ('q', 'road', 'sensor = ''d''');"
+
 
 def verified(folder, script=SCRIPT, data=DATA):
     """The script over the data of a project, in this process."""
@@ -19,13 +21,15 @@ def verified(folder, script=SCRIPT, data=DATA):
 
 @pytest.mark.spark
 def test_both_runtimes_give_the_same_answers(tmp_path):
-    result = verified(tmp_path, data=UNUSUAL)
+    result = verified(tmp_path, SCRIPT + SUBSCRIBED, UNUSUAL)
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines() == [
         "mean: equal, 2 rows on spark, 2 on fjord",
         "seen: equal, 4 rows on spark, 4 on fjord",
         "dead_letters/road: equal, 1 row on spark, 1 on fjord",
+        "subscriptions: equal, 1 row on spark, 1 on fjord",
     ]
+    assert not (tmp_path / "skerry.db").exists()
 
 
 def test_source_without_an_end_cannot_be_compared(tmp_path):
