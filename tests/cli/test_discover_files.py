@@ -82,3 +82,9 @@ def test_other_encoding_is_named_with_the_command_that_changes_it(tmp_path, enco
     )
     with pytest.raises(InputError, match=f"{told}.*; convert it: iconv -f "):
         database.run(MemorySink(), Settings(runtime="fjord"))
+
+
+def test_list_of_json_is_told_to_be_split(tmp_path):
+    (tmp_path / "air.json").write_text('[{"at": "2026-03-14 09:05:00"}]')
+    with pytest.raises(InputError, match=r"JSON has one object per line: jq -c '\.\[\]' FILE.json > FILE.jsonl"):
+        proposed(tmp_path / "air.json")

@@ -59,7 +59,8 @@ def propose_files(pattern: str, base: Path) -> Proposal:
     read = {"CSV": _read_csv, "JSON": _read_json, "Parquet": _read_parquet}[encoding]
     found = read(files, max(1, _MOST_LINES // len(files)))
     if not found.values:
-        raise InputError(f"there is no reading in {pattern!r}")
+        lines = "; JSON has one object per line: jq -c '.[]' FILE.json > FILE.jsonl splits a list"
+        raise InputError(f"there is no reading in {pattern!r}{lines if encoding == 'JSON' else ''}")
     readings = [Reading((pattern,), each, Micros(0)) for each in found.values]
     made = propose_source(_NamedGroup((pattern,), None), readings, {})
     types = {name: type_ for name, type_ in found.types.items() if not made.event_time or name != made.event_time.name}
