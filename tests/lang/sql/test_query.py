@@ -138,3 +138,19 @@ def test_window_must_go_by_the_time_of_the_watermark():
 @pytest.mark.parametrize("window", [TUMBLE, HOP])
 def test_star_over_a_window_has_its_ends(window):
     assert names(f"SELECT * FROM {window}")[-2:] == ["window_start", "window_end"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ("speed = 'fast'", "'fast' is not DOUBLE, as column 'speed' is"),
+        ("segment > 1 OR 'yesterday' < ts", "'yesterday' is not TIMESTAMP, as column 'ts' is"),
+        ("segment <> ''", "'' is not INT, as column 'segment' is"),
+    ],
+)
+def test_text_that_a_column_can_never_be_compared_with_is_refused(condition, told):
+    assert told in refused_view(f"SELECT sensor FROM traffic WHERE {condition}")
+
+
+def test_text_that_is_a_value_of_a_column_is_compared():
+    view("SELECT sensor FROM traffic WHERE speed > '3.5' AND ts > '2026-01-01' AND sensor = 'fast'")

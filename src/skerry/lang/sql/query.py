@@ -10,6 +10,7 @@ from skerry.catalog.arrow_tables import is_catalog_table
 from skerry.errors import OptionError, SqlError
 from skerry.lang.sql.aggregates import AggregateBinder
 from skerry.lang.sql.changes import gives_changes, select_since
+from skerry.lang.sql.check_constants import check_constants
 from skerry.lang.sql.create_source import identifier
 from skerry.lang.sql.distinct import group_distinct
 from skerry.lang.sql.fallback import add_taken_by, fallback_node, refuse_fallback
@@ -290,6 +291,7 @@ def _limit(options: Mapping[str, str]) -> int:
 
 
 def _select(node: Node, predicate: exp.Expr, scope: Scope) -> Node:
+    check_constants(predicate, scope)
     return Select(node, condition(predicate, scope), write_expression(predicate))
 
 
