@@ -148,6 +148,12 @@ def test_live_run_that_is_told_to_end_does_so_with_an_account(tmp_path):
     assert_stopped_cleanly(tmp_path, "fjord", *found)
 
 
+@pytest.mark.spark
+def test_live_run_on_spark_all_of_whose_processes_are_told_to_end_does_so_with_an_account(tmp_path):
+    found = interrupted(laid_out(tmp_path, LIVE), "--master", "local[2]", number=signal.SIGTERM)
+    assert_stopped_cleanly(tmp_path, "spark", *found)
+
+
 def test_views_and_sources_without_rows_are_in_the_account(tmp_path):
     completed = run(laid_out(tmp_path, data="sensor,ts,speed\n"))
     account = "  road: read 0 = accepted 0 + late 0 + rejected 0\n  mean: 0 rows\n  seen: 0 rows\n"

@@ -177,7 +177,7 @@ def _check_changing(
         time.sleep(0.1)
     resident = _changed(project, boxes, there, count, seconds, rate, process.pid)
     time.sleep(2)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does it: Spark's processes get it too
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does it
     _check_end(process.wait(120), project)
     compared, versions = _check_batches(project, boxes, some)
     assert compared > 100

@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from skerry.errors import OptionError, RunError
@@ -138,6 +140,7 @@ def _start(builder: SparkSession.Builder, master: str, libraries: Libraries, log
     """Start Spark, or say why it does not."""
     said = log.stat().st_size if log.exists() else 0
     try:
+        _launch_java(builder)
         return builder.getOrCreate()
     except SPARK_ERRORS as error:
         reason = libraries.explain(_read_from(log, said))
@@ -149,6 +152,18 @@ def _start(builder: SparkSession.Builder, master: str, libraries: Libraries, log
         elif "JAVA_GATEWAY_EXITED" in cause:
             cause = find_cause(_read_from(log, said).replace('Exception in thread "main" ', ""))
         raise RunError(f"Spark does not start on {master!r}: {cause}") from None
+
+
+def _launch_java(builder: SparkSession.Builder) -> None:
+    """Start Java in a process group of its own, if it does not run yet.
+
+    A signal to all processes of a command, as ``timeout`` sends it, then reaches the driver alone, which lets the batch
+    at hand end before Java does. Java ends by itself when the driver is gone.
+    """
+    if SparkContext._gateway is None:
+        conf = SparkConf().setAll([(name, str(value)) for name, value in builder._options.items()])
+        gateway = launch_gateway(conf, {"process_group": 0})  # type: ignore[no-untyped-call]
+        SparkContext._ensure_initialized(gateway=gateway, conf=conf)
 
 
 def _check_master(master: str) -> None:
