@@ -27,6 +27,11 @@ def test_help_of_every_command_has_an_example(command):
     assert f"Example: skerry {command}" in read_help(command, "--help")
 
 
+@pytest.mark.parametrize("group", [[], *([name] for name in GROUPS)], ids=str)
+def test_help_of_every_group_has_an_example(group):
+    assert f"Example: {' '.join(['skerry', *group])} " in read_help(*group, "-h")
+
+
 @pytest.mark.parametrize("command", ["add", "load", "list", "show", "remove"])
 def test_help_of_every_command_about_queries_has_an_example(command):
     assert f"Example: skerry queries {command}" in read_help("queries", command, "--help")

@@ -20,7 +20,10 @@ from skerry.subscriptions.file import read_subscriptions
 
 __all__ = ["queries"]
 
-queries = typer.Typer(help="The standing queries of a project: add, load, list, show, remove.", no_args_is_help=True)
+queries = typer.Typer(
+    help="The standing queries of a project: add, load, list, show, remove.\n\nExample: skerry queries list",
+    no_args_is_help=True,
+)
 
 _Project = Annotated[Path, typer.Option(help="Project folder with a catalogue.")]
 _HERE = Path()

@@ -30,7 +30,10 @@ from skerry.plan.program import Atom, Checked, Output
 
 __all__ = ["rules"]
 
-rules = typer.Typer(help="Rule programs: check them, run them over facts, ask why.", no_args_is_help=True)
+rules = typer.Typer(
+    help="Rule programs: check them, run them over facts, ask why.\n\nExample: skerry rules check reachability.dl",
+    no_args_is_help=True,
+)
 
 _RUNTIMES = ("spark", "fjord")
 _Program = Annotated[Path, typer.Argument(metavar="PROG.dl", help="A rule program.")]

@@ -19,7 +19,10 @@ from skerry.model.time import Micros, seconds, span
 
 __all__ = ["sensors"]
 
-sensors = typer.Typer(help="The sensors of a project: list, find, show, import and more.", no_args_is_help=True)
+sensors = typer.Typer(
+    help="The sensors of a project: list, find, show, import and more.\n\nExample: skerry sensors find --tag i80",
+    no_args_is_help=True,
+)
 sensors.command(name="import")(import_)
 sensors.command()(export)
 sensors.command()(discover)

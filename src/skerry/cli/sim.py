@@ -18,7 +18,7 @@ from skerry.sources.sim.motes.tally import Tally
 
 __all__ = ["sim"]
 
-sim = typer.Typer(help="Simulated sensors.", no_args_is_help=True)
+sim = typer.Typer(help="Simulated sensors.\n\nExample: skerry sim mqtt --kind soil --sensors 100", no_args_is_help=True)
 sim.command()(trial)
 
 _START_TIME = Option("--start-time", moment())
