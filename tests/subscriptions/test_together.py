@@ -154,6 +154,13 @@ def test_lists_beside_expressions_keep_their_own_constants(form, together):
     assert matches(take_up(texts, together=together), batch) == expected
 
 
+def test_predicates_of_one_form_may_all_have_to_be_read_alone():
+    texts = ["length(s) <= 1 AND i IN (1, 1)", "length(s) <= 1 AND i IN (1, 3)"]
+    batch = pa.RecordBatch.from_pylist([{"l": 0, "i": 1, "s": "b"}, {"l": 1, "i": 3, "s": "b"}], SCHEMA)
+    expected = [("q0", 0, "b"), ("q1", 0, "b"), ("q1", 1, "b")]
+    assert matches(take_up(texts, together=True), batch) == expected
+
+
 def try_entering(path, *, together):
     """What is in the catalogue then, or the error."""
     database = connect()

@@ -223,7 +223,7 @@ class Registry:
     def _note_early(self, subscriptions: Sequence[Subscription]) -> None:
         """Note who came before the index computed an expression of theirs, if there is such."""
         known = sum(len(some) for some, _ in self._early)
-        if self._refused and known < _MOST_EARLY:
+        if self._refused and subscriptions and known < _MOST_EARLY:
             self._early.append((subscriptions[: _MOST_EARLY - known], set(self._refused)))
 
     def _derive(self, stream: str, sql: str, weight: int = 1) -> Derived | None:
