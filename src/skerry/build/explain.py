@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from skerry.build.cut import CutView, cut_view
+from skerry.catalog.definitions import conceal_secrets
 from skerry.plan.check_times import split_spine
 from skerry.plan.fan_out import FanOut
 from skerry.plan.node import Node, Stateful, Stateless
@@ -83,7 +84,7 @@ def _describe_selection(cut: CutView) -> str:
 
 
 def _describe_options(view: ViewPlan) -> str:
-    options = ", ".join(f"{name} = {value!r}" for name, value in view.options.items())
+    options = ", ".join(f"{name} = {value!r}" for name, value in conceal_secrets(view.options).items())
     return f" ({options})" if options else ""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from sqlalchemy import Connection, Table, and_, func, select
 
-from skerry.catalog.definitions import Source, View
+from skerry.catalog.definitions import Source, View, conceal_secrets
 from skerry.catalog.statuses import COUNTS
 from skerry.catalog.subscriptions import Subscription
 from skerry.model.types import TIMESTAMP, name_column_type
@@ -97,8 +97,8 @@ def list_sources(sources: Iterable[Source]) -> pa.RecordBatch:
 
 
 def list_views(views: Iterable[View]) -> pa.RecordBatch:
-    """All views, with the users' own texts; those of rules have the program."""
-    rows = [(view.name, list(view.options.items()), view.text or view.program) for view in views]
+    """All views, with the users' own texts; those of rules have the program. Passwords are left out."""
+    rows = [(view.name, list(conceal_secrets(view.options).items()), view.public_text) for view in views]
     return _make_batch(_transpose(rows, "views"), "views")
 
 

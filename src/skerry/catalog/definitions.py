@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from skerry.model.time import Micros
 
-__all__ = ["Sensor", "Source", "View"]
+__all__ = ["Sensor", "Source", "View", "conceal_secrets"]
 
 _SECRET = ("password", "secret", "token")
 """Words in the names of options whose values are nobody's business."""
@@ -54,13 +54,18 @@ class Source:
         >>> Source("road", pa.schema([]), "mqtt", {"url": "mqtt://ann:x@broker", "topic": "a"}).public_options
         {'url': 'mqtt://ann:***@broker', 'topic': 'a'}
         """
-        return {name: _conceal(name, value) for name, value in self.options.items()}
+        return conceal_secrets(self.options)
 
     @property
     def stored_schema(self) -> pa.Schema:
         """The columns that readings come with."""
         computed = dict(self.generated)
         return pa.schema([column for column in self.schema if column.name not in computed])
+
+
+def conceal_secrets(options: Mapping[str, str]) -> Mapping[str, str]:
+    """Options as they may be shown: without passwords and the like."""
+    return {name: _conceal(name, value) for name, value in options.items()}
 
 
 def _conceal(option: str, value: str) -> str:
@@ -80,6 +85,18 @@ class View:
     options: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
     program: str = ""
+
+    @property
+    def public_text(self) -> str:
+        """Its text, or its program, as it may be shown.
+
+        >>> View("v", {"spark.password": "x1"}, "CREATE ... WITH (spark.password='x1') ...").public_text
+        "CREATE ... WITH (spark.password='***') ..."
+        """
+        shown = self.text or self.program
+        for name, value in conceal_secrets(self.options).items():
+            shown = shown if value == self.options[name] else shown.replace(f"'{self.options[name]}'", f"'{value}'")
+        return shown
 
 
 @dataclass(frozen=True)

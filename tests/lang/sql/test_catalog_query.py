@@ -2,6 +2,7 @@ import pyarrow as pa
 import pytest
 import sqlglot
 
+from skerry.build.explain import explain
 from skerry.catalog import Catalog, Sensor, SensorStatus
 from skerry.errors import CatalogError, SqlError
 from skerry.lang.sql import Session
@@ -49,6 +50,15 @@ def test_sources_are_told_without_their_passwords(session):
     (found,) = asked(session, "SELECT * FROM sources")
     assert found["options"] == {"url": "mqtt://me:***@host:1883", "mqtt_password": "***"}
     assert (found["columns"], found["types"]) == (["sensor", "ts"], ["VARCHAR", "TIMESTAMP"])
+
+
+def test_views_are_told_without_their_passwords(session):
+    options = "sink='spark', spark_format='jdbc', 'spark.url'='jdbc:x', 'spark.password'='hidden'"
+    session.execute(f"CREATE MATERIALIZED VIEW kept WITH ({options}) AS SELECT sensor FROM road")
+    (found,) = asked(session, "SELECT options, text FROM views")
+    assert found["options"]["spark.password"] == "***"
+    assert "hidden" not in found["text"]
+    assert "hidden" not in explain(session.plan("kept"))
 
 
 def test_views_and_subscriptions_are_told(session):
