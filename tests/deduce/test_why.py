@@ -178,6 +178,11 @@ def test_argument_that_is_computed_is_told_with_what_it_is(question, reason):
     assert explain(question, text, {"q": [(3, 5)]})[-1].strip() == reason
 
 
+def test_the_attempt_that_is_told_gives_the_tuple_that_is_asked_for():
+    text = "base c(x: int, v: int). high(x, v * 2 + 1) :- c(x, v), v > 3."
+    assert explain("high(1, 7)", text, {"c": [(1, 3), (1, 9)]})[-1] == "    false: 3 > 3"
+
+
 def test_bare_word_that_is_a_known_text_is_no_variable():
     checked = check(read("base link(x: node, y: node). up('hub'). reach(x, y) :- link(x, y)."))
     texts = list_texts(checked, {"link": [("a", "b"), (1, "b")]})

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import cast
 
 from skerry.deduce.aggregates import aggregate_values
@@ -108,8 +109,8 @@ class Why:
         return self._reason(attempt.failed, rule, attempt.binding)
 
     def _best(self, rule: Rule, binding: Binding) -> "_Attempt":
-        """The attempt that gets through the most subgoals."""
-        todo = self._derivations.steps(rule, binding)
+        """The attempt that gets through the most subgoals; that it gives the tuple that is asked for comes first."""
+        todo = _test_values_first(self._derivations.steps(rule, binding))
         best, deepest = _Attempt(binding, todo[0] if todo else None), 0
         begun, tried = [iter((binding,))], 0
         while begun and tried < _ATTEMPTS:
@@ -230,6 +231,16 @@ def _is_fresh(subgoal: Subgoal) -> bool:
         case Comparison("=", Variable(name), _) | Comparison(_, _, Variable(name)):
             return name.startswith("$v") if subgoal.operator == "=" else name == SINCE.strip()
     return False
+
+
+def _test_values_first(steps: Iterable[Step]) -> list[Step]:
+    """The same steps; of tests that follow each other, those of computed values first."""
+    runs = groupby(steps, lambda step: isinstance(step, Check))
+    return [step for is_test, run in runs for step in (sorted(run, key=_is_other_test) if is_test else run)]
+
+
+def _is_other_test(step: Step) -> bool:
+    return not (isinstance(step, Check) and _is_fresh(step.subgoal))
 
 
 def _find_range(subgoal: Subgoal, rule: Rule) -> list[Atom]:
