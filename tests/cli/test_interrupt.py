@@ -3,6 +3,7 @@ import pty
 import signal
 import subprocess
 import time
+from functools import partial
 from threading import Event
 
 import psutil
@@ -14,13 +15,18 @@ _ENDLESS = "SELECT SUM(i) FROM generate_series(1, 1000000000000) AS t(i), (SELEC
 
 
 def test_ctrl_c_in_the_middle_of_a_query_ends_with_one_word(tmp_path):
-    command = [*SKERRY, "sql", _ENDLESS]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while process.poll() is None and psutil.Process(process.pid).cpu_times().user < 3:  # a third of that is the start
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=100) == ("", "stopped\n")
-    assert process.returncode == 130
+    command, pipe = [*SKERRY, "sql", _ENDLESS], subprocess.PIPE
+    # Below a shell in the background Ctrl-C would be ignored.
+    listen = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True, preexec_fn=listen) as process:
+        while process.poll() is None and psutil.Process(process.pid).cpu_times().user < 3:  # a third of it is the start
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        try:
+            assert process.communicate(timeout=100) == ("", "stopped\n")
+        finally:
+            process.kill()
+        assert process.returncode == 130
 
 
 def test_second_ctrl_c_breaks_off(monkeypatch):

@@ -23,6 +23,8 @@ TIME = re.compile(
 INFINITIES = ("inf", "infinity", "-inf", "-infinity")
 BITS = {"INT": 32, "BIGINT": 64, "SMALLINT": 16}
 TRUTHS = {"true": True, "t": True, "1": True, "yes": True, "y": True}
+_WITH_FRACTIONS = ("DOUBLE", "FLOAT", "REAL", "DECIMAL")
+_UNITS = {10: "s", 13: "ms", 16: "us", 19: "ns"}
 LIES = {"false": False, "f": False, "0": False, "no": False, "n": False}
 
 
@@ -53,15 +55,15 @@ def read(
     return rows, letters
 
 
-def _advise(text: str, type_: str) -> str:
+def _advise(text: str, type_: str, *, is_time: bool) -> str:
     """What to do about a decimal comma, and a number as a time, as long as one of today's that counts since 1970."""
-    if type_.startswith(("DOUBLE", "FLOAT", "REAL", "DECIMAL")) and re.fullmatch(r"[+-]?[0-9]*,[0-9]+", text.strip()):
+    if type_.startswith(_WITH_FRACTIONS) and re.fullmatch(r"[+-]?[0-9]*,[0-9]+", text.strip()):
         return "; skerry sensors discover FILE proposes how to read a decimal comma"
     digits = text.strip().partition(".")[0]
-    units = {10: "s", 13: "ms", 16: "us", 19: "ns"}
-    if type_ != "TIMESTAMP" or len(digits) not in units or not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text.strip()):
+    is_number = re.fullmatch(r"[0-9]+(\.[0-9]+)?", text.strip()) is not None
+    if not is_time or type_ != "TIMESTAMP" or len(digits) not in _UNITS or not is_number:
         return ""
-    return f"; if it counts since 1970, set event_time_unit='{units[len(digits)]}'"
+    return f"; if it counts since 1970, set event_time_unit='{_UNITS[len(digits)]}'"
 
 
 def _lines(data: bytes) -> Iterator[tuple[bytes, int]]:
@@ -127,7 +129,8 @@ def typed(texts: dict[str, str | None], columns: dict[str, str], event_time: str
         if text is None and name == event_time:
             return f"{name} is missing"
         if text is not None and value is None:
-            return f"column {name}: '{text[:80]}' is not {type_}{_advise(text, type_) if name == event_time else ''}"
+            advice = _advise(text[:80], type_, is_time=name == event_time)
+            return f"column {name}: '{text[:80]}' is not {type_}{advice}"
         if isinstance(value, datetime) and not 1900 <= value.year <= 2262:
             return f"column {name}: '{text[:80]}' is out of range, 1900 to 2262"
         row[name] = value

@@ -82,7 +82,7 @@ def test_texts_are_read_as_the_declared_types_or_are_dead_letters(tmp_path, suff
         for each in wrong
         for name in each
     ]
-    assert found.rejects["reason"].to_pylist() == reasons
+    assert [reason.partition(";")[0] for reason in found.rejects["reason"].to_pylist()] == reasons
 
 
 def test_json_values_of_any_kind_are_json(tmp_path):
