@@ -11,9 +11,9 @@ with note_compilations(print):
 """
 
 
-def test_kernels_that_are_compiled_are_told_and_those_from_the_cache_are_not(tmp_path):
-    told = [
+def test_kernels_that_are_compiled_are_named_and_those_from_the_cache_are_not(tmp_path):
+    printed = [
         subprocess.check_output([sys.executable, "-c", _CALL], env={**os.environ, "XDG_CACHE_HOME": str(tmp_path)})
         for _ in range(2)
     ]
-    assert told == [b"compiling kernels of lateness (once)\n", b""]
+    assert printed == [b"compiling kernels of lateness (once)\n", b""]

@@ -260,7 +260,8 @@ def _unpack_spans(column: Column) -> Column:
         return pa.ListArray.from_arrays(np.append(0, ends).astype(np.int32), unpacked, mask=column.is_null())
     if column.type != _PACKED_SPAN:
         return column
-    stored = np.frombuffer(b"".join(column.fill_null(bytes(12)).to_pylist()), "<u4").reshape(-1, 3)
+    packed = column.buffers()[1]
+    stored = np.frombuffer(packed, "<u4").reshape(-1, 3)[column.offset : column.offset + len(column)]
     spans = np.zeros(len(column), _PARTS)
     spans["months"], spans["days"] = stored[:, 0], stored[:, 1]
     spans["nanoseconds"] = stored[:, 2].astype(np.int64) * 1_000_000
